@@ -1,0 +1,1 @@
+//! From facts about a page to what the model reads, pure.

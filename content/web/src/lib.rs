@@ -1,0 +1,1 @@
+//! The content script: collects facts from the DOM and performs actions.

@@ -1,0 +1,1 @@
+//! Provider wires as pure codecs: requests to bytes, bytes to events.

@@ -1,0 +1,1 @@
+//! Simulated ports, scripted provider and browser, fault plan, seeded scheduler.

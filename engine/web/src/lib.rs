@@ -1,0 +1,1 @@
+//! The engine in the service worker: entry, listeners, IndexedDB, fetch, Chrome bindings.

@@ -1,0 +1,1 @@
+//! Derives the shape (validator, manifest, hash) of a protocol type.

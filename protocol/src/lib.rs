@@ -1,0 +1,1 @@
+//! What crosses a context: the messages between UI, engine and content script.

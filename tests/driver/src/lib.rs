@@ -1,0 +1,1 @@
+//! Drives Chromium over CDP and serves the demo provider and the fixture sites.

@@ -1,0 +1,1 @@
+//! End-to-end tests: the built bundle in a real Chromium, one file per user story.

@@ -1,0 +1,1 @@
+//! Deterministic simulation of the whole engine: workload, model, properties, seeds.

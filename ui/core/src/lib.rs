@@ -1,0 +1,1 @@
+//! What the pages do without a browser: intents, connection machine, view models, Markdown, catalogues.

@@ -1,0 +1,1 @@
+//! The pages in Dioxus: side panel, chat, options.

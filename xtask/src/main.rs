@@ -1,0 +1,2 @@
+//! Builds, checks, runs and tests the extension.
+fn main() {}
