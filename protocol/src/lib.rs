@@ -1,1 +1,27 @@
 //! What crosses a context: the messages between UI, engine and content script.
+//!
+//! The types here are the one source of the protocol: their validators, their manifest and their hash are derived from
+//! them, and nothing else in the project copies a wire type.
+
+pub mod approval;
+pub mod content;
+pub mod event;
+pub mod frame;
+pub mod ids;
+pub mod interaction;
+pub mod item;
+pub mod limits;
+pub mod op;
+pub mod settings;
+pub mod snapshot;
+pub mod turn;
+pub mod view;
+
+pub use panelot_protocol_macros::Shape;
+
+/// Name of the protocol between pages and engine.
+pub const ENGINE_PROTOCOL: &str = "panelot/engine-v1";
+/// Name of the protocol between engine and content script.
+pub const CONTENT_PROTOCOL: &str = "panelot/content-v1";
+/// Name of the Port between pages and engine.
+pub const PORT_NAME: &str = "panelot-engine";

@@ -1,0 +1,116 @@
+//! Durable waits of a run for the user, a page or a time.
+
+use crate::ids::{InteractionId, ItemId, TabId, TurnId};
+use crate::{Shape, limits};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// What a run waits for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
+#[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase", deny_unknown_fields)]
+pub enum InteractionRequestPayload {
+    /// An answer in words.
+    AskUser {
+        /// The tool call's item.
+        item_id: ItemId,
+        /// The question.
+        #[shape(len_max = limits::MESSAGE_CHARS_MAX)]
+        question: String,
+        /// Answers to choose from; empty for free text.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[shape(items_max = 16, len_max = limits::NAME_CHARS_MAX)]
+        options: Vec<String>,
+        /// When the wait ends by itself, in milliseconds since 1970.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        deadline_ms: Option<u64>,
+    },
+    /// Something that only the user can do: a log-in, a payment, a human check.
+    UserAction {
+        /// The tool call's item.
+        item_id: ItemId,
+        /// What is to be done.
+        #[shape(len_max = limits::MESSAGE_CHARS_MAX)]
+        instruction: String,
+        /// Where.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tab_id: Option<TabId>,
+        /// When the wait ends by itself, in milliseconds since 1970.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        deadline_ms: Option<u64>,
+    },
+    /// The user acted in a tab that the agent works in.
+    Takeover {
+        /// The tab.
+        tab_id: TabId,
+        /// What was seen: a click, a key.
+        #[shape(len_max = limits::MESSAGE_CHARS_MAX)]
+        what: String,
+    },
+    /// A change of a page.
+    WatchPage {
+        /// The tool call's item.
+        item_id: ItemId,
+        /// The tab.
+        tab_id: TabId,
+        /// What is awaited.
+        #[shape(len_max = limits::MESSAGE_CHARS_MAX)]
+        condition: String,
+        /// When the wait ends by itself, in milliseconds since 1970.
+        deadline_ms: u64,
+    },
+    /// A time.
+    ScheduleResume {
+        /// The tool call's item.
+        item_id: ItemId,
+        /// When the run goes on, in milliseconds since 1970.
+        at_ms: u64,
+        /// Why.
+        #[shape(len_max = limits::MESSAGE_CHARS_MAX)]
+        reason: String,
+    },
+    /// A form of a remote server.
+    Elicitation {
+        /// The server's name.
+        #[shape(len_max = limits::NAME_CHARS_MAX)]
+        server: String,
+        /// What the server says.
+        #[shape(len_max = limits::MESSAGE_CHARS_MAX)]
+        message: String,
+        /// The form as a JSON Schema.
+        schema: Value,
+    },
+}
+
+/// What the user answers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
+#[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase", deny_unknown_fields)]
+pub enum InteractionResponse {
+    /// An answer; finite JSON.
+    Submit {
+        /// The answer's value.
+        value: Value,
+    },
+    /// Done, go on.
+    Done {},
+    /// Not now; the model is told.
+    Decline {
+        /// What the model is told.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[shape(len_max = limits::NOTE_CHARS_MAX)]
+        note: Option<String>,
+    },
+    /// Not now; the turn is interrupted.
+    Cancel {},
+}
+
+/// A wait, as a snapshot carries it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct PendingInteraction {
+    /// The wait.
+    pub interaction_id: InteractionId,
+    /// The turn that waits.
+    pub turn_id: TurnId,
+    /// What it waits for.
+    pub request: InteractionRequestPayload,
+}
