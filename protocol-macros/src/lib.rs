@@ -1,9 +1,48 @@
 //! Derives the shape (validator, manifest, hash) of a protocol type.
+//!
+//! The way through: `attr` reads attributes, `ast` makes the model, `check` finds what the model must not hold,
+//! `expand` writes the code. Faults are collected in `ctxt`, so that one compilation names them all.
+
+mod ast;
+mod attr;
+mod boundary;
+mod case;
+mod check;
+mod ctxt;
+mod expand;
 
 use proc_macro::TokenStream;
+use syn::parse_macro_input;
 
-/// Accepts the `shape` attributes.
-#[proc_macro_derive(Shape, attributes(shape))]
-pub fn derive_shape(_input: TokenStream) -> TokenStream {
-    TokenStream::new()
+/// Derives `Shape`: what the type looks like on the wire, read from its serde attributes.
+///
+/// Limits are given per field, or on the one field of a newtype:
+///
+/// | attribute | of |
+/// | --- | --- |
+/// | `len_min`, `len_max` | strings, in Unicode scalar values; also the strings inside lists and maps |
+/// | `items_min`, `items_max` | lists |
+/// | `keys_max` | maps |
+/// | `min`, `max` | numbers |
+/// | `format = uuid`, `id`, `hash`, `decimal`, `base64` | strings |
+/// | `boundary = path` | anything, also a container; the path of a function marked `#[boundary]` |
+/// | `nullable` | an optional field: null is a value of its own |
+/// | `wire = Type` | a field that serde writes by functions of its own: the type to take the shape from |
+///
+/// An attribute that would make the wire form differ from the shape is refused.
+#[proc_macro_derive(Shape, attributes(shape, serde))]
+pub fn derive_shape(input: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(input as syn::DeriveInput);
+    expand::derive(&input).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Marks a rule written by hand: `fn(&serde_json::Value) -> Result<(), String>`.
+///
+/// The function stays as it is; beside it stands a constant with its tokens, free of comments and formatting, which
+/// becomes part of the manifest of every type that names the function as its boundary. Constants that the rule
+/// depends on are named in `#[boundary(uses(PATH, ...))]`, so that a changed value shows as well.
+#[proc_macro_attribute]
+pub fn boundary(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    let item = parse_macro_input!(item as syn::ItemFn);
+    boundary::expand(arguments.into(), &item).unwrap_or_else(syn::Error::into_compile_error).into()
 }

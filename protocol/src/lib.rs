@@ -3,21 +3,34 @@
 //! The types here are the one source of the protocol: their validators, their manifest and their hash are derived from
 //! them, and nothing else in the project copies a wire type.
 
+extern crate self as panelot_protocol;
+
 pub mod approval;
+pub mod budget;
+pub mod canonical;
 pub mod content;
+pub mod decode;
+pub mod diagnostic;
 pub mod event;
+pub mod format;
 pub mod frame;
 pub mod ids;
 pub mod interaction;
 pub mod item;
 pub mod limits;
+pub mod manifest;
 pub mod op;
+#[cfg(feature = "sample")]
+pub mod sample;
+pub mod schema;
 pub mod settings;
 pub mod snapshot;
 pub mod turn;
+pub mod validate;
 pub mod view;
 
-pub use panelot_protocol_macros::Shape;
+pub use panelot_protocol_macros::{Shape, boundary};
+pub use schema::Shape;
 
 /// Name of the protocol between pages and engine.
 pub const ENGINE_PROTOCOL: &str = "panelot/engine-v1";
