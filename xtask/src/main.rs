@@ -1,2 +1,108 @@
-//! Builds, checks, runs and tests the extension.
-fn main() {}
+//! Builds, checks, runs and tests the extension: `cargo xtask help` lists the commands.
+
+mod bench;
+mod build;
+mod check;
+mod ci;
+mod doctor;
+mod paths;
+mod proc;
+mod progress;
+mod run;
+mod setup;
+mod versions;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+use build::{Browser, Profile};
+use paths::Paths;
+use setup::{Consent, Part, Setup};
+
+#[derive(Debug, Parser)]
+#[command(
+    name = "cargo xtask",
+    bin_name = "cargo xtask",
+    about = "Builds, checks, runs and tests the extension."
+)]
+struct Cli {
+    /// Let the set-up install system packages through sudo (root needs no leave).
+    #[arg(long, short, global = true)]
+    yes: bool,
+    #[command(subcommand)]
+    command: Task,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Provide what the other commands need; they call it themselves.
+    Setup {
+        /// Only these parts.
+        parts: Vec<Part>,
+    },
+    /// Show what is there, what is missing and how to get it.
+    Doctor,
+    /// Build the unpacked extension into dist/.
+    Build {
+        /// Small and without debug names, as it is shipped.
+        #[arg(long)]
+        release: bool,
+        /// The browser to build for.
+        #[arg(long, value_enum, default_value = "chrome")]
+        target: Browser,
+    },
+    /// Check the release bundle in dist/ and the layers of the workspace.
+    Check {
+        /// The bundle to check.
+        #[arg(long, value_enum, default_value = "chrome")]
+        target: Browser,
+    },
+    /// Everything that a change must pass; `.ci/run` calls it.
+    Ci,
+    /// Build, start the demo provider and site, and open Chromium with the extension.
+    Run {
+        /// Arguments of the demo.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<String>,
+    },
+    /// Measure start, injection, snapshots, streaming and sizes.
+    Bench {
+        /// Arguments of the benchmark.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<String>,
+    },
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match start(cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn start(cli: Cli) -> Result<()> {
+    proc::end_children_on_signals()?;
+    let consent = if cli.yes { Consent::Given } else { Consent::OnlyAsRoot };
+    let setup = Setup { paths: Paths::find()?, consent };
+    match cli.command {
+        Task::Setup { parts } => {
+            let parts = if parts.is_empty() { Part::ALL.to_vec() } else { parts };
+            parts.into_iter().try_for_each(|part| part.provide(&setup))
+        }
+        Task::Doctor => doctor::doctor(&setup),
+        Task::Build { release, target } => {
+            let profile = if release { Profile::Release } else { Profile::Dev };
+            build::build(&setup, target, profile).map(drop)
+        }
+        Task::Check { target } => check::check(&setup, target),
+        Task::Ci => ci::ci(&setup),
+        Task::Run { args } => run::run(&setup, &args),
+        Task::Bench { args } => bench::bench(&setup, &args),
+    }
+}

@@ -1,0 +1,19 @@
+//! wasm-opt on the release modules.
+
+use anyhow::Result;
+
+use super::{Builder, Profile, binaryen_cached};
+
+/// Features are detected from the module: `--all-features` would emit encodings that Chromium refuses.
+const FLAGS: [&str; 4] = ["-Oz", "--strip-debug", "--strip-producers", "--strip-target-features"];
+
+/// Shrinks a module for a release; the dev profile keeps it as it is, to build fast.
+///
+/// # Errors
+/// When wasm-opt refuses the module.
+pub fn wasm(builder: &Builder<'_>, module: Vec<u8>) -> Result<Vec<u8>> {
+    match builder.profile {
+        Profile::Dev => Ok(module),
+        Profile::Release => binaryen_cached(builder, "wasm-opt", &FLAGS, &module),
+    }
+}
