@@ -1,0 +1,3 @@
+//! What is stored, how it becomes rows, and how commits are made of it.
+
+pub mod records;
