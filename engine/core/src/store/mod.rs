@@ -1,3 +1,12 @@
 //! What is stored, how it becomes rows, and how commits are made of it.
 
+pub mod commit;
+pub mod context;
+pub mod memory;
 pub mod records;
+pub mod repo;
+pub mod snapshot;
+pub mod tree;
+
+pub use commit::{CommitBuilder, RepoError};
+pub use memory::MemoryStore;

@@ -11,7 +11,7 @@ use panelot_protocol::ids::{
 use panelot_protocol::interaction::{InteractionRequestPayload, InteractionResponse};
 use panelot_protocol::item::{ActionOutcome, NoticeKind};
 use panelot_protocol::settings::{GenParams, ModelCapabilities, ModelPricing};
-use panelot_protocol::snapshot::{RecoveryReason, ThreadStats};
+use panelot_protocol::snapshot::{PendingTool, RecoveryReason, ThreadStats};
 use panelot_protocol::turn::{
     ModelRef, PermissionPolicy, StopReason, TokenUsage, ToolLevel, TurnKind, TurnOverrides, UserInput,
 };
@@ -184,6 +184,8 @@ pub enum NodePayload {
         provider_state: Option<Value>,
         /// Cut before its end.
         partial: bool,
+        /// How many calls it made; they follow as nodes.
+        call_count: u32,
         /// The model.
         model: ModelRef,
         /// Tokens of the call.
@@ -367,6 +369,23 @@ pub enum RunState {
 }
 
 impl RunState {
+    /// Whether the run waits in its thread's queue.
+    pub fn is_queued(&self) -> bool {
+        match self {
+            Self::Queued {} => true,
+            Self::Preparing { .. }
+            | Self::StreamingModel { .. }
+            | Self::WaitingApproval { .. }
+            | Self::WaitingInteraction { .. }
+            | Self::ExecutingTool { .. }
+            | Self::PausedBudget {}
+            | Self::PausedUncertain { .. }
+            | Self::Interrupted { .. }
+            | Self::Failed { .. }
+            | Self::Completed { .. } => false,
+        }
+    }
+
     /// Whether the run will not change any more unless the user asks for it.
     pub fn is_finished(&self) -> bool {
         match self {
@@ -456,6 +475,8 @@ pub struct StoredRun {
     pub cost_usd: Option<f64>,
     /// Why it needs a decision, when it does.
     pub recovery: Option<RecoveryReason>,
+    /// The call that may have happened, for people.
+    pub pending_tool: Option<PendingTool>,
 }
 
 impl Record for StoredRun {
