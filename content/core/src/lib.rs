@@ -1,5 +1,6 @@
 //! From facts about a page to what the model reads, pure.
 
+pub mod action;
 pub mod clean;
 pub mod diff;
 pub mod facts;

@@ -7,6 +7,7 @@ mod zone;
 pub use zone::Zone;
 
 use crate::facts::{NodeIndex, PageFacts};
+use crate::refs::Identity;
 use crate::roles::Role;
 
 /// What an item is.
@@ -65,6 +66,12 @@ impl Item {
         }
     }
 
+    /// What a snapshot says of the element, which must still hold when its ref is used.
+    #[must_use]
+    pub fn identity(&self) -> Identity {
+        Identity { role: self.role_name().to_owned(), name: self.name.clone() }
+    }
+
     /// Whether the item always carries a ref.
     #[must_use]
     pub fn wants_ref(&self) -> bool {
@@ -98,6 +105,16 @@ pub struct Tree {
 pub fn distil(facts: &PageFacts) -> Tree {
     let items = build::build(facts);
     Tree { items: shape::shape(facts, items) }
+}
+
+/// What a reading of these facts says of one element, if it tells of it at all.
+///
+/// The facts must hold the element's ancestors and its whole content, so that the answer is the one that a
+/// reading of the whole page would give.
+#[must_use]
+pub fn identify(facts: &PageFacts, node: NodeIndex) -> Option<Identity> {
+    let items = build::build(facts);
+    items.iter().find(|item| item.node == node && item.kind != Kind::Text).map(Item::identity)
 }
 
 #[cfg(test)]

@@ -1,0 +1,89 @@
+//! What came of an action: verified, failed or uncertain, and by which evidence.
+
+/// What was seen after an action, besides the difference of the page.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Evidence {
+    /// The target's own state is what was wanted; in words.
+    StateReached(String),
+    /// The target's own state differs from what was wanted; in words.
+    StateDiffers(String),
+    /// The page changed in a way that the action can have caused; in words.
+    PageChanged(String),
+    /// The document is about to be replaced.
+    Navigating(String),
+    /// The page took the event and kept its default action for itself.
+    Prevented,
+    /// Nothing happened that could be seen.
+    Nothing,
+}
+
+/// The three outcomes of an action.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// Evidence says that it took effect.
+    Verified,
+    /// Evidence says that it did not.
+    Failed,
+    /// There is no evidence either way.
+    Uncertain,
+}
+
+/// Judges an action by all that was seen, and tells the evidence in words.
+#[must_use]
+pub fn judge(evidence: &[Evidence]) -> (Verdict, String) {
+    let mut words: Vec<&str> = Vec::new();
+    let (mut good, mut bad) = (false, false);
+    for seen in evidence {
+        match seen {
+            Evidence::StateReached(text) | Evidence::PageChanged(text) | Evidence::Navigating(text) => {
+                good = true;
+                words.push(text);
+            }
+            Evidence::StateDiffers(text) => {
+                bad = true;
+                words.push(text);
+            }
+            Evidence::Prevented => words.push("the page handled the event itself"),
+            Evidence::Nothing => {}
+        }
+    }
+    if bad {
+        return (Verdict::Failed, words.join("; "));
+    }
+    if good {
+        return (Verdict::Verified, words.join("; "));
+    }
+    words.push(
+        "no change of the page was seen; read the page to find out, and do not simply repeat the action",
+    );
+    (Verdict::Uncertain, words.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_that_differs_outweighs_a_page_that_changed() {
+        let seen = [
+            Evidence::PageChanged("2 lines added".into()),
+            Evidence::StateDiffers("the field holds \"x\"".into()),
+        ];
+        assert_eq!(judge(&seen), (Verdict::Failed, "2 lines added; the field holds \"x\"".to_owned()));
+    }
+
+    #[test]
+    fn a_change_or_a_navigation_verifies() {
+        assert_eq!(
+            judge(&[Evidence::Nothing, Evidence::Navigating("the page is leaving".into())]),
+            (Verdict::Verified, "the page is leaving".to_owned())
+        );
+    }
+
+    #[test]
+    fn silence_is_uncertain_never_success() {
+        assert_eq!(judge(&[Evidence::Nothing]).0, Verdict::Uncertain);
+        assert_eq!(judge(&[Evidence::Prevented]).0, Verdict::Uncertain);
+        assert_eq!(judge(&[]).0, Verdict::Uncertain);
+    }
+}
