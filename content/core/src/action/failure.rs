@@ -2,40 +2,7 @@
 
 use std::fmt;
 
-/// The kind of a failure.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Code {
-    /// The ref is of another document, or the element is gone or something else.
-    StaleRef,
-    /// The element left the page while the action was under way.
-    Detached,
-    /// The element is not rendered, or has no size.
-    NotVisible,
-    /// The element keeps moving.
-    NotStable,
-    /// The element is disabled or inert.
-    Disabled,
-    /// The element takes no text.
-    NotEditable,
-    /// Something else receives the events at the element's place.
-    Occluded,
-    /// More than one thing matches.
-    AmbiguousTarget,
-    /// The element is in a frame that cannot be reached.
-    UnsupportedFrame,
-    /// A synthetic action had no effect; trusted input may have one.
-    L1NotEffective,
-    /// The document went away and nobody knows whether the action took place.
-    NavigationUncertain,
-    /// Something that only the user may answer is in the way.
-    SafetyBoundaryUnavailable,
-    /// The time for the action is over.
-    Timeout,
-    /// The action was cancelled.
-    Aborted,
-    /// Anything else.
-    Unknown,
-}
+pub use panelot_protocol::content::ActionFailureCode as Code;
 
 /// A failure with the sentence that the model reads.
 #[derive(Clone, PartialEq, Eq, Debug)]

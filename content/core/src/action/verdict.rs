@@ -1,5 +1,7 @@
 //! What came of an action: verified, failed or uncertain, and by which evidence.
 
+pub use panelot_protocol::item::ActionOutcome as Verdict;
+
 /// What was seen after an action, besides the difference of the page.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Evidence {
@@ -17,46 +19,35 @@ pub enum Evidence {
     Nothing,
 }
 
-/// The three outcomes of an action.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Verdict {
-    /// Evidence says that it took effect.
-    Verified,
-    /// Evidence says that it did not.
-    Failed,
-    /// There is no evidence either way.
-    Uncertain,
-}
-
 /// Judges an action by all that was seen, and tells the evidence in words.
 #[must_use]
-pub fn judge(evidence: &[Evidence]) -> (Verdict, String) {
-    let mut words: Vec<&str> = Vec::new();
+pub fn judge(evidence: &[Evidence]) -> (Verdict, Vec<String>) {
+    let mut words: Vec<String> = Vec::new();
     let (mut good, mut bad) = (false, false);
     for seen in evidence {
         match seen {
             Evidence::StateReached(text) | Evidence::PageChanged(text) | Evidence::Navigating(text) => {
                 good = true;
-                words.push(text);
+                words.push(text.clone());
             }
             Evidence::StateDiffers(text) => {
                 bad = true;
-                words.push(text);
+                words.push(text.clone());
             }
-            Evidence::Prevented => words.push("the page handled the event itself"),
+            Evidence::Prevented => words.push("the page handled the event itself".to_owned()),
             Evidence::Nothing => {}
         }
     }
     if bad {
-        return (Verdict::Failed, words.join("; "));
+        return (Verdict::Failed, words);
     }
     if good {
-        return (Verdict::Verified, words.join("; "));
+        return (Verdict::Verified, words);
     }
     words.push(
         "no change of the page was seen; read the page to find out, and do not simply repeat the action",
     );
-    (Verdict::Uncertain, words.join("; "))
+    (Verdict::Uncertain, words)
 }
 
 #[cfg(test)]
@@ -69,14 +60,17 @@ mod tests {
             Evidence::PageChanged("2 lines added".into()),
             Evidence::StateDiffers("the field holds \"x\"".into()),
         ];
-        assert_eq!(judge(&seen), (Verdict::Failed, "2 lines added; the field holds \"x\"".to_owned()));
+        assert_eq!(
+            judge(&seen),
+            (Verdict::Failed, vec!["2 lines added".to_owned(), "the field holds \"x\"".to_owned()])
+        );
     }
 
     #[test]
     fn a_change_or_a_navigation_verifies() {
         assert_eq!(
             judge(&[Evidence::Nothing, Evidence::Navigating("the page is leaving".into())]),
-            (Verdict::Verified, "the page is leaving".to_owned())
+            (Verdict::Verified, vec!["the page is leaving".to_owned()])
         );
     }
 
