@@ -1,0 +1,330 @@
+//! The machine that keeps a page connected: handshake, sign of life, back-off, and an outbox that outlives the Port.
+//!
+//! It does no input or output of its own. The page feeds it what happened and runs the effects that it answers with.
+
+use panelot_protocol::event::AgentEvent;
+use panelot_protocol::ids::{ClientId, SubmissionId, ThreadId};
+use panelot_protocol::limits;
+use panelot_protocol::op::{Op, SubscribeParams};
+
+/// How long the engine may take to answer `initialize`: a cold start with a large database fits well within it.
+pub const INITIALIZE_TIMEOUT_MS: u64 = 10_000;
+/// How long a `pong` may take before the Port counts as dead.
+pub const PONG_TIMEOUT_MS: u64 = 10_000;
+/// Most Ops that wait for an answer; more are refused to the page at once.
+pub const OUTBOX_COUNT_MAX: usize = 256;
+
+/// What the machine needs from outside: time, chance and names.
+pub trait Surroundings {
+    /// Milliseconds since 1970.
+    fn now_ms(&self) -> u64;
+    /// A number from 0 to 1,000, evenly spread.
+    fn chance_permille(&mut self) -> u64;
+    /// A fresh UUID.
+    fn submission_id(&mut self) -> SubmissionId;
+}
+
+/// What happened outside.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Input {
+    /// The page is there.
+    Start,
+    /// The Port was lost, or could not be opened.
+    Lost,
+    /// The engine said something. Its fold is the page's affair; the machine reads what concerns itself.
+    Heard(Box<AgentEvent>),
+    /// The time of the last [`Effect::Wake`] has come.
+    Woke,
+    /// The page wants to say something.
+    Say(Box<Op>),
+    /// The page shows this thread from now on; after a reconnection it is subscribed to again.
+    Show(Option<ThreadId>),
+}
+
+/// What the page is to do.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Effect {
+    /// Open a Port.
+    Open,
+    /// Close the Port.
+    Close,
+    /// Send this over the Port.
+    Post(Box<Op>),
+    /// Feed [`Input::Woke`] at this time; an earlier wish is void.
+    Wake {
+        /// Milliseconds since 1970.
+        at_ms: u64,
+    },
+    /// Store the Ops that must survive the page, in their order.
+    Store(Vec<Op>),
+    /// The state that the page shows has changed.
+    State(Link),
+    /// The Op cannot be taken: too many wait for an answer.
+    Refuse(Box<Op>),
+}
+
+/// The connection as a person sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Link {
+    /// The first connection is being made.
+    Connecting,
+    /// Connected.
+    Ready,
+    /// Lost, and being made again.
+    Reconnecting {
+        /// How often it was tried since it was lost.
+        attempts: u32,
+    },
+    /// The engine is of another build. Nothing more is tried.
+    ReloadRequired,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum State {
+    Idle,
+    /// The Port is open and `initialize` is out.
+    Greeting { submission_id: SubmissionId, until_ms: u64 },
+    /// The engine has answered.
+    Ready { ping_at_ms: u64, pong_until_ms: Option<u64> },
+    /// No Port; the next one is opened at this time.
+    Waiting { until_ms: u64 },
+    /// The engine is of another build.
+    Stopped,
+}
+
+/// The connection of one page.
+#[derive(Debug)]
+pub struct Connection {
+    client_id: ClientId,
+    schema_hash: String,
+    state: State,
+    thread: Option<ThreadId>,
+    /// Ops without an answer, in the order in which they were said.
+    unanswered: Vec<Op>,
+    attempts: u32,
+    greeted_once: bool,
+}
+
+impl Connection {
+    /// A connection that has not begun, with what an earlier life of the page left unanswered.
+    #[must_use]
+    pub fn new(client_id: ClientId, schema_hash: String, left_over: Vec<Op>) -> Self {
+        Self {
+            client_id,
+            schema_hash,
+            state: State::Idle,
+            thread: None,
+            unanswered: left_over,
+            attempts: 0,
+            greeted_once: false,
+        }
+    }
+
+    /// The state that a person sees.
+    #[must_use]
+    pub fn link(&self) -> Link {
+        match self.state {
+            State::Ready { .. } => Link::Ready,
+            State::Stopped => Link::ReloadRequired,
+            State::Idle | State::Greeting { .. } | State::Waiting { .. } => {
+                if self.greeted_once || self.attempts > 1 {
+                    Link::Reconnecting { attempts: self.attempts }
+                } else {
+                    Link::Connecting
+                }
+            }
+        }
+    }
+
+    /// Whether an Op waits for its answer.
+    #[must_use]
+    pub fn awaits(&self, submission_id: &SubmissionId) -> bool {
+        self.unanswered.iter().any(|op| op.submission_id() == submission_id)
+    }
+
+    /// Takes what happened and says what to do.
+    pub fn step(&mut self, input: Input, around: &mut dyn Surroundings) -> Vec<Effect> {
+        let before = self.link();
+        let mut effects = match input {
+            Input::Start => match self.state {
+                State::Idle => self.open(around),
+                State::Greeting { .. } | State::Ready { .. } | State::Waiting { .. } | State::Stopped => Vec::new(),
+            },
+            Input::Lost => self.lost(around),
+            Input::Heard(event) => self.heard(&event, around),
+            Input::Woke => self.woke(around),
+            Input::Say(op) => self.say(op),
+            Input::Show(thread) => {
+                self.thread = thread;
+                Vec::new()
+            }
+        };
+        let after = self.link();
+        if after != before {
+            effects.push(Effect::State(after));
+        }
+        effects
+    }
+
+    fn open(&mut self, around: &mut dyn Surroundings) -> Vec<Effect> {
+        let submission_id = around.submission_id();
+        let until_ms = around.now_ms().saturating_add(INITIALIZE_TIMEOUT_MS);
+        self.attempts = self.attempts.saturating_add(1);
+        let hello = Op::Initialize {
+            submission_id: submission_id.clone(),
+            protocol: panelot_protocol::ENGINE_PROTOCOL.to_owned(),
+            schema_hash: self.schema_hash.clone(),
+            client_id: self.client_id.clone(),
+            subscribe: self.thread.clone().map(|thread_id| SubscribeParams { thread_id }),
+        };
+        self.state = State::Greeting { submission_id, until_ms };
+        vec![Effect::Open, Effect::Post(Box::new(hello)), Effect::Wake { at_ms: until_ms }]
+    }
+
+    fn lost(&mut self, around: &mut dyn Surroundings) -> Vec<Effect> {
+        match self.state {
+            State::Stopped | State::Idle | State::Waiting { .. } => return Vec::new(),
+            State::Greeting { .. } | State::Ready { .. } => {}
+        }
+        let until_ms = around.now_ms().saturating_add(back_off_ms(self.attempts, around.chance_permille()));
+        self.state = State::Waiting { until_ms };
+        vec![Effect::Wake { at_ms: until_ms }]
+    }
+
+    fn woke(&mut self, around: &mut dyn Surroundings) -> Vec<Effect> {
+        let now_ms = around.now_ms();
+        match self.state.clone() {
+            State::Idle | State::Stopped => Vec::new(),
+            State::Waiting { until_ms } if now_ms < until_ms => vec![Effect::Wake { at_ms: until_ms }],
+            State::Waiting { .. } => self.open(around),
+            State::Greeting { until_ms, .. } if now_ms < until_ms => vec![Effect::Wake { at_ms: until_ms }],
+            State::Greeting { .. } => self.give_up(around),
+            State::Ready { pong_until_ms: Some(until_ms), .. } if now_ms >= until_ms => self.give_up(around),
+            State::Ready { ping_at_ms, pong_until_ms: None } if now_ms >= ping_at_ms => {
+                let pong_until_ms = now_ms.saturating_add(PONG_TIMEOUT_MS);
+                self.state = State::Ready {
+                    ping_at_ms: now_ms.saturating_add(limits::PING_INTERVAL_MS),
+                    pong_until_ms: Some(pong_until_ms),
+                };
+                let ping = Op::Ping { submission_id: around.submission_id() };
+                vec![Effect::Post(Box::new(ping)), Effect::Wake { at_ms: pong_until_ms }]
+            }
+            State::Ready { ping_at_ms, pong_until_ms } => {
+                vec![Effect::Wake { at_ms: pong_until_ms.unwrap_or(ping_at_ms) }]
+            }
+        }
+    }
+
+    /// The other side is silent: what is left of the Port is closed.
+    fn give_up(&mut self, around: &mut dyn Surroundings) -> Vec<Effect> {
+        let mut effects = vec![Effect::Close];
+        effects.extend(self.lost(around));
+        effects
+    }
+
+    fn heard(&mut self, event: &AgentEvent, around: &mut dyn Surroundings) -> Vec<Effect> {
+        let now_ms = around.now_ms();
+        match (event, &mut self.state) {
+            (_, State::Stopped) => return Vec::new(),
+            (AgentEvent::FatalReloadRequired { .. }, _) => {
+                self.state = State::Stopped;
+                return vec![Effect::Close];
+            }
+            (AgentEvent::Initialized { submission_id: answered, .. }, State::Greeting { submission_id, .. })
+                if answered == submission_id =>
+            {
+                return self.greeted(now_ms);
+            }
+            (AgentEvent::Pong { .. }, State::Ready { pong_until_ms, ping_at_ms }) => {
+                *pong_until_ms = None;
+                return vec![Effect::Wake { at_ms: *ping_at_ms }];
+            }
+            _ => {}
+        }
+        let Some(answered) = ends_submission(event) else { return Vec::new() };
+        let Some(at) = self.unanswered.iter().position(|op| op.submission_id() == answered) else {
+            return Vec::new();
+        };
+        let op = self.unanswered.remove(at);
+        if op.is_query() { Vec::new() } else { vec![self.store()] }
+    }
+
+    fn greeted(&mut self, now_ms: u64) -> Vec<Effect> {
+        let ping_at_ms = now_ms.saturating_add(limits::PING_INTERVAL_MS);
+        self.state = State::Ready { ping_at_ms, pong_until_ms: None };
+        self.attempts = 0;
+        self.greeted_once = true;
+        let mut effects: Vec<Effect> =
+            self.unanswered.iter().map(|op| Effect::Post(Box::new(op.clone()))).collect();
+        effects.push(Effect::Wake { at_ms: ping_at_ms });
+        effects
+    }
+
+    fn say(&mut self, op: Box<Op>) -> Vec<Effect> {
+        if self.state == State::Stopped || self.unanswered.len() >= OUTBOX_COUNT_MAX {
+            return vec![Effect::Refuse(op)];
+        }
+        let mut effects = Vec::new();
+        self.unanswered.push((*op).clone());
+        if !op.is_query() {
+            effects.push(self.store());
+        }
+        match self.state {
+            State::Ready { .. } => effects.push(Effect::Post(op)),
+            State::Idle | State::Greeting { .. } | State::Waiting { .. } | State::Stopped => {}
+        }
+        effects
+    }
+
+    fn store(&self) -> Effect {
+        Effect::Store(self.unanswered.iter().filter(|op| !op.is_query()).cloned().collect())
+    }
+}
+
+/// The pause before a connection is tried again: doubling from 250 ms to 8 s, and of that between a half and all.
+fn back_off_ms(attempts: u32, chance_permille: u64) -> u64 {
+    let doubled = limits::RECONNECT_MS_MIN.checked_shl(attempts.min(16)).unwrap_or(u64::MAX);
+    let whole = doubled.clamp(limits::RECONNECT_MS_MIN, limits::RECONNECT_MS_MAX);
+    let half = (whole / 2).max(limits::RECONNECT_MS_MIN);
+    half + (whole - half) * chance_permille.min(1_000) / 1_000
+}
+
+/// The submission that an event answers for good. A chunk of an export answers with the last one.
+#[must_use]
+pub fn ends_submission(event: &AgentEvent) -> Option<&SubmissionId> {
+    match event {
+        AgentEvent::Initialized { submission_id, .. }
+        | AgentEvent::CommandAck { submission_id, .. }
+        | AgentEvent::CommandRejected { submission_id, .. }
+        | AgentEvent::Pong { submission_id }
+        | AgentEvent::ThreadCreated { submission_id, .. }
+        | AgentEvent::ThreadForked { submission_id, .. }
+        | AgentEvent::ThreadSubscribed { submission_id, .. }
+        | AgentEvent::ThreadListed { submission_id, .. }
+        | AgentEvent::ThreadItemsPage { submission_id, .. }
+        | AgentEvent::ModelsListed { submission_id, .. }
+        | AgentEvent::DataImported { submission_id, .. } => Some(submission_id),
+        AgentEvent::Error { submission_id, .. } | AgentEvent::SettingsUpdated { submission_id, .. } => {
+            submission_id.as_ref()
+        }
+        AgentEvent::DataExported { submission_id, index, total, .. } => {
+            (index.saturating_add(1) >= *total).then_some(submission_id)
+        }
+        AgentEvent::FatalReloadRequired { .. }
+        | AgentEvent::TurnStart { .. }
+        | AgentEvent::TurnComplete { .. }
+        | AgentEvent::TokenUsage { .. }
+        | AgentEvent::ItemStart { .. }
+        | AgentEvent::ItemDelta { .. }
+        | AgentEvent::ItemComplete { .. }
+        | AgentEvent::ApprovalRequest { .. }
+        | AgentEvent::InteractionRequest { .. }
+        | AgentEvent::ThreadDeleted { .. }
+        | AgentEvent::ThreadUpdated { .. }
+        | AgentEvent::QueueUpdated { .. }
+        | AgentEvent::RunRecoveryRequired { .. }
+        | AgentEvent::RunWaiting { .. }
+        | AgentEvent::TabsUpdated { .. }
+        | AgentEvent::ActivityUpdated { .. } => None,
+    }
+}
