@@ -275,7 +275,7 @@ mod tests {
             code in "(?s)[a-z0-9\"'`/*#\\\\\n<!>-]{0,80}|.{0,40}",
         ) {
             let runs = highlight(language, &code);
-            prop_assert_eq!(runs.iter().map(|(_, run)| *run).collect::<String>(), code);
+            prop_assert_eq!(&runs.iter().map(|(_, run)| *run).collect::<String>(), &code);
             for pair in runs.windows(2) {
                 prop_assert_ne!(pair[0].0, pair[1].0);
             }

@@ -1,3 +1,15 @@
 //! What the pages do without a browser: intents, connection machine, view models, Markdown, catalogues.
 
+pub mod connect_form;
+pub mod connection;
+pub mod format;
+pub mod highlight;
+pub mod i18n;
+pub mod intents;
+pub mod item;
 pub mod markdown;
+pub mod phrases;
+pub mod rows;
+pub mod session;
+pub mod status;
+pub mod trouble;

@@ -1,0 +1,222 @@
+//! Sentences about tool calls: the row of a call, and the question about one.
+
+use panelot_protocol::approval::{ApprovalFlag, ApprovalRequestPayload};
+use panelot_protocol::item::{ItemMeta, ItemStatus, NoticeKind};
+use panelot_protocol::settings::Language;
+use panelot_protocol::snapshot::{PendingTool, RecoveryReason};
+use serde_json::Value;
+
+use crate::format::site;
+use crate::i18n::{Key, Piece, fill, pieces};
+
+/// Longest text from the parameters that a question repeats; the whole is under "More".
+const QUOTED_CHARS_MAX: usize = 80;
+
+/// What a tool call's row says.
+#[must_use]
+pub fn tool_line(language: Language, meta: &ItemMeta, status: ItemStatus) -> String {
+    let tool = meta.tool_name.as_deref().unwrap_or_default();
+    let label = meta.label.as_deref().unwrap_or_default();
+    let address = text_parameter(meta.params.as_ref(), "url");
+    let target = match tool {
+        "navigate" | "tab_open" => address.map_or(label, site),
+        _ => label,
+    };
+    let [running, done, failed] = tool_keys(tool);
+    let key = match status {
+        ItemStatus::Running => running,
+        ItemStatus::Done => done,
+        ItemStatus::Failed => failed,
+    };
+    let target = if target.is_empty() { unnamed(language, tool) } else { target };
+    fill(language, key, &[("target", target), ("tool", tool)]).trim_end().to_owned()
+}
+
+fn tool_keys(tool: &str) -> [Key; 3] {
+    match tool {
+        "tabs_list" => [Key::ToolTabsRunning, Key::ToolTabsDone, Key::ToolTabsFailed],
+        "tab_open" => [Key::ToolOpenRunning, Key::ToolOpenDone, Key::ToolOpenFailed],
+        "navigate" => [Key::ToolNavigateRunning, Key::ToolNavigateDone, Key::ToolNavigateFailed],
+        "read_page" => [Key::ToolReadRunning, Key::ToolReadDone, Key::ToolReadFailed],
+        "click" => [Key::ToolClickRunning, Key::ToolClickDone, Key::ToolClickFailed],
+        "type" => [Key::ToolTypeRunning, Key::ToolTypeDone, Key::ToolTypeFailed],
+        "select_option" => [Key::ToolSelectRunning, Key::ToolSelectDone, Key::ToolSelectFailed],
+        "wait_for" => [Key::ToolWaitRunning, Key::ToolWaitDone, Key::ToolWaitFailed],
+        _ => [Key::ToolOtherRunning, Key::ToolOtherDone, Key::ToolOtherFailed],
+    }
+}
+
+/// What stands for a target without a name. A tool that nobody here knows needs none.
+fn unnamed(language: Language, tool: &str) -> &'static str {
+    match tool_keys(tool) {
+        [Key::ToolOtherRunning, ..] => "",
+        _ => Key::ThePage.text(language),
+    }
+}
+
+/// The question about a tool call, its names strong.
+#[must_use]
+pub fn question(language: Language, request: &ApprovalRequestPayload) -> Vec<Piece> {
+    let params = Some(&request.params);
+    let here = request.origin.as_deref().map(site).filter(|site| !site.is_empty());
+    let place = here.unwrap_or_else(|| Key::ThisBrowser.text(language));
+    let label = if request.label.is_empty() { Key::ThePage.text(language) } else { &request.label };
+    let address = text_parameter(params, "url").unwrap_or(label);
+    let text = quote(&match params.and_then(|params| params.get("values")) {
+        Some(Value::Array(values)) => {
+            values.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", ")
+        }
+        Some(_) | None => text_parameter(params, "text").unwrap_or_default().to_owned(),
+    });
+    let submits = params.and_then(|params| params.get("submit")).and_then(Value::as_bool) == Some(true);
+    let (key, target) = match request.tool_name.as_str() {
+        "click" => (Key::AskClick, label),
+        "type" if submits => (Key::AskTypeSubmit, label),
+        "type" => (Key::AskType, label),
+        "select_option" => (Key::AskSelect, label),
+        "navigate" => (Key::AskNavigate, address),
+        "tab_open" => (Key::AskOpen, address),
+        "read_page" => (Key::AskRead, label),
+        _ if here.is_none() => (Key::AskOtherNoSite, label),
+        _ => (Key::AskOther, label),
+    };
+    pieces(language, key, &[("target", target), ("site", place), ("text", &text), ("tool", &request.tool_name)])
+}
+
+/// The sentence of a mark.
+#[must_use]
+pub fn risk(flag: ApprovalFlag) -> Key {
+    match flag {
+        ApprovalFlag::SensitivePayload => Key::RiskSensitive,
+        ApprovalFlag::EscalationL2 => Key::RiskEscalation,
+        ApprovalFlag::HostPermission => Key::RiskHost,
+        ApprovalFlag::CrossSite => Key::RiskCrossSite,
+    }
+}
+
+/// What is the matter with a run that does not go on by itself.
+#[must_use]
+pub fn recovery(language: Language, reason: RecoveryReason, tool: Option<&PendingTool>) -> Vec<Piece> {
+    let target = tool.map_or(String::new(), |tool| {
+        let meta = ItemMeta {
+            tool_name: Some(tool.tool_name.clone()),
+            label: Some(tool.label.clone()),
+            ..ItemMeta::default()
+        };
+        tool_line(language, &meta, ItemStatus::Done)
+    });
+    let key = match reason {
+        RecoveryReason::Interrupted => Key::RecoverInterrupted,
+        RecoveryReason::UncertainWrite => Key::RecoverUncertain,
+        RecoveryReason::BudgetPaused => Key::RecoverBudget,
+        RecoveryReason::EnvironmentChanged => Key::RecoverEnvironment,
+    };
+    pieces(language, key, &[("target", &target)])
+}
+
+/// A word of the engine in the user's language.
+#[must_use]
+pub fn notice(language: Language, kind: Option<NoticeKind>, text: &str) -> String {
+    let key = match kind {
+        Some(NoticeKind::Interrupted) => Key::NoticeInterrupted,
+        Some(NoticeKind::WorkerRestarted) => Key::NoticeWorkerRestarted,
+        Some(NoticeKind::ProviderFailed) => Key::NoticeProviderFailed,
+        Some(NoticeKind::IncompleteAnswer) => Key::NoticeIncomplete,
+        Some(NoticeKind::ToolFailures) => Key::NoticeToolFailures,
+        Some(NoticeKind::RepeatedCall) => Key::NoticeRepeated,
+        Some(NoticeKind::TreeRepaired) => Key::NoticeTree,
+        Some(NoticeKind::UncertainWrite) => Key::NoticeUncertain,
+        Some(NoticeKind::BudgetPaused) => Key::NoticeBudget,
+        Some(NoticeKind::Other) | None => Key::NoticeOther,
+    };
+    fill(language, key, &[("detail", text)])
+}
+
+fn text_parameter<'a>(params: Option<&'a Value>, name: &str) -> Option<&'a str> {
+    params.and_then(|params| params.get(name)).and_then(Value::as_str)
+}
+
+/// The text in quotation marks, cut where it is long, line breaks made visible as spaces.
+fn quote(text: &str) -> String {
+    let mut short: String = text.chars().take(QUOTED_CHARS_MAX).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if text.chars().nth(QUOTED_CHARS_MAX).is_some() {
+        short.push('…');
+    }
+    format!("“{short}”")
+}
+
+#[cfg(test)]
+mod tests {
+    use panelot_protocol::approval::ToolCategory;
+    use serde_json::json;
+
+    use super::*;
+
+    fn request(tool: &str, label: &str, params: Value, origin: Option<&str>) -> ApprovalRequestPayload {
+        ApprovalRequestPayload {
+            item_id: "i".into(),
+            tool_name: tool.into(),
+            category: ToolCategory::Click,
+            label: label.into(),
+            params,
+            origin: origin.map(Into::into),
+            tab_id: None,
+            flags: Vec::new(),
+            preview: None,
+            deadline_ms: 0,
+        }
+    }
+
+    fn plain(pieces: &[Piece]) -> String {
+        pieces.iter().map(|piece| if piece.strong { format!("*{}*", piece.text) } else { piece.text.clone() }).collect()
+    }
+
+    #[test]
+    fn each_tool_asks_in_its_own_words() {
+        let shop = Some("https://shop.example");
+        let cases = [
+            (request("click", "button \"Place order\"", json!({"ref": "e3"}), shop),
+             "Click *button \"Place order\"* on *shop.example*"),
+            (request("type", "textbox \"Name\"", json!({"ref": "e1", "text": "Ann\nBo"}), shop),
+             "Type *“Ann Bo”* into *textbox \"Name\"* on *shop.example*"),
+            (request("type", "textbox \"Find\"", json!({"text": "a", "submit": true}), shop),
+             "Type *“a”* into *textbox \"Find\"* on *shop.example* and press Enter"),
+            (request("select_option", "combobox \"Size\"", json!({"values": ["L", "XL"]}), shop),
+             "Choose *“L, XL”* in *combobox \"Size\"* on *shop.example*"),
+            (request("navigate", "", json!({"url": "https://a.example/x"}), None), "Go to *https://a.example/x*"),
+            (request("tab_open", "", json!({"url": "https://a.example/"}), None),
+             "Open *https://a.example/* in a new tab"),
+            (request("remote__do", "all", json!({}), None), "Use *remote__do*: *all*"),
+        ];
+        for (request, expected) in cases {
+            assert_eq!(plain(&question(Language::English, &request)), expected);
+        }
+    }
+
+    #[test]
+    fn long_text_is_cut_in_the_question() {
+        let request = request("type", "box", json!({"text": "x".repeat(500)}), None);
+        assert_eq!(
+            plain(&question(Language::English, &request)),
+            format!("Type *“{}…”* into *box* on *this browser*", "x".repeat(80))
+        );
+    }
+
+    #[test]
+    fn a_row_says_what_happens_and_what_happened() {
+        let meta = |tool: &str, label: &str| ItemMeta {
+            tool_name: Some(tool.into()),
+            label: Some(label.into()),
+            ..ItemMeta::default()
+        };
+        let cases = [
+            (meta("click", "button \"Go\""), ItemStatus::Running, "Clicking button \"Go\""),
+            (meta("click", "button \"Go\""), ItemStatus::Failed, "Could not click button \"Go\""),
+            (meta("read_page", ""), ItemStatus::Done, "Read the page"),
+            (meta("server__tool", ""), ItemStatus::Done, "Used server__tool"),
+        ];
+        for (meta, status, expected) in cases {
+            assert_eq!(tool_line(Language::English, &meta, status), expected);
+        }
+    }
+}

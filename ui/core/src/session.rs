@@ -1,0 +1,695 @@
+//! What a page knows and does: the shown thread, the list, the settings, and how each gesture becomes Ops.
+//!
+//! The engine's events are folded by `panelot_protocol::view`; this adds what only a page has: messages that were
+//! sent but are not confirmed, a thread that is being made for a first message, and the way back into the composer
+//! when something is refused.
+
+use panelot_protocol::event::{AgentEvent, ErrorCode};
+use panelot_protocol::frame::EventFrame;
+use panelot_protocol::ids::{ItemId, RunId, SubmissionId, ThreadId, TurnId};
+use panelot_protocol::item::{ItemDelta, ItemKind, ItemResult, ItemView};
+use panelot_protocol::limits;
+use panelot_protocol::op::Op;
+use panelot_protocol::settings::Settings;
+use panelot_protocol::snapshot::{ThreadListEntry, ThreadSnapshot};
+use panelot_protocol::turn::{ModelRef, PermissionPolicy, TurnKind, TurnOverrides, UserInput};
+use panelot_protocol::view::{Folded, ThreadView, patch_meta};
+
+use crate::connection::Surroundings;
+use crate::intents::Intent;
+use crate::i18n::Key;
+use crate::trouble::{Step, Trouble};
+
+/// What changed, in the order in which it did. A page repaints what is named and nothing else.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Change {
+    /// Send this.
+    Say(Box<Op>),
+    /// Another thread is shown, or none; its content follows with [`Change::Replaced`].
+    Showing(Option<ThreadId>),
+    /// The whole view is another one.
+    Replaced,
+    /// An item began, or began anew.
+    Started(ItemId),
+    /// An item grew.
+    Grown(ItemId, ItemDelta),
+    /// An item ended.
+    Ended(ItemId, Option<ItemResult>),
+    /// Older items came before the others.
+    Earlier,
+    /// Turn, waits, questions, recovery, queue, metadata or use changed.
+    Around,
+    /// The messages that are not confirmed changed.
+    Outgoing,
+    /// The list of threads changed.
+    Threads,
+    /// The settings changed.
+    Settings,
+    /// This goes back into the composer.
+    Restore(UserInput),
+    /// Something failed.
+    Trouble(Trouble),
+    /// A change of settings that this page asked for was taken, or refused when `false`.
+    Saved(SubmissionId, bool),
+    /// A turn ended by itself.
+    TurnEnded(TurnId),
+}
+
+/// A message that was sent and is not part of the thread yet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outgoing {
+    /// Its Op.
+    pub submission_id: SubmissionId,
+    /// What was written.
+    pub input: UserInput,
+    overrides: Option<TurnOverrides>,
+    /// The run that took it, once that is known.
+    run_id: Option<RunId>,
+    /// Whether it was meant for a running turn.
+    steer: bool,
+}
+
+/// How a message is to be sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Delivery {
+    /// As a new turn, or into the running one.
+    Now,
+    /// Behind the running turn.
+    Queue,
+}
+
+/// Everything that a page knows.
+#[derive(Debug, Default)]
+pub struct Session {
+    view: Option<ThreadView>,
+    /// The thread that was asked for and has not come yet.
+    opening: Option<(SubmissionId, ThreadId)>,
+    /// The message for which a thread is being made.
+    creating: Option<SubmissionId>,
+    /// The page of older items that was asked for.
+    paging: Option<SubmissionId>,
+    outgoing: Vec<Outgoing>,
+    stopping: bool,
+    threads: Vec<ThreadListEntry>,
+    list_cursor: Option<String>,
+    list_query: String,
+    listing: Option<(SubmissionId, bool)>,
+    settings: Option<Settings>,
+    saving: Vec<SubmissionId>,
+    model: Option<ModelRef>,
+    policy: Option<PermissionPolicy>,
+}
+
+impl Session {
+    /// The shown thread, when its content is there.
+    #[must_use]
+    pub fn thread(&self) -> Option<&ThreadSnapshot> {
+        self.view.as_ref().map(|view| &view.snapshot)
+    }
+
+    /// The view of the shown thread.
+    #[must_use]
+    pub fn view(&self) -> Option<&ThreadView> {
+        self.view.as_ref()
+    }
+
+    /// The thread that the page shows or is about to.
+    #[must_use]
+    pub fn thread_id(&self) -> Option<&ThreadId> {
+        match &self.opening {
+            Some((_, thread_id)) => Some(thread_id),
+            None => self.view.as_ref().map(ThreadView::thread_id),
+        }
+    }
+
+    /// Whether a thread was asked for whose content is not there.
+    #[must_use]
+    pub fn is_opening(&self) -> bool {
+        self.view.is_none() && self.opening.is_some()
+    }
+
+    /// Messages that are not confirmed, oldest first.
+    #[must_use]
+    pub fn outgoing(&self) -> &[Outgoing] {
+        &self.outgoing
+    }
+
+    /// Whether the user has asked the running turn to stop.
+    #[must_use]
+    pub fn is_stopping(&self) -> bool {
+        self.stopping
+    }
+
+    /// Whether a turn of the user runs.
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        self.user_turn().is_some()
+    }
+
+    /// The list of threads, newest first.
+    #[must_use]
+    pub fn threads(&self) -> &[ThreadListEntry] {
+        &self.threads
+    }
+
+    /// Whether the list has more.
+    #[must_use]
+    pub fn has_more_threads(&self) -> bool {
+        self.list_cursor.is_some()
+    }
+
+    /// The settings, once they came.
+    #[must_use]
+    pub fn settings(&self) -> Option<&Settings> {
+        self.settings.as_ref()
+    }
+
+    /// The model that the next message uses.
+    #[must_use]
+    pub fn model(&self) -> Option<&ModelRef> {
+        self.model.as_ref().or_else(|| self.settings.as_ref().and_then(|settings| settings.default_model.as_ref()))
+    }
+
+    /// The policy that the next message carries.
+    #[must_use]
+    pub fn policy(&self) -> PermissionPolicy {
+        self.policy
+            .or_else(|| self.settings.as_ref().map(|settings| settings.permission_policy))
+            .unwrap_or_default()
+    }
+
+    fn user_turn(&self) -> Option<&panelot_protocol::snapshot::ActiveTurn> {
+        self.thread().and_then(|thread| thread.active_turn.as_ref()).filter(|turn| turn.turn_kind == TurnKind::User)
+    }
+
+    /// Does what the user asked for.
+    pub fn intend(&mut self, intent: Intent, around: &mut dyn Surroundings) -> Vec<Change> {
+        match intent {
+            Intent::Send { input, delivery } => self.send(input, delivery, around),
+            Intent::OpenThread(thread_id) => self.open(thread_id, around),
+            Intent::NewThread => self.leave(),
+            Intent::ChooseModel(model) => {
+                self.model = Some(model);
+                vec![Change::Settings]
+            }
+            Intent::ChoosePolicy(policy) => {
+                self.policy = Some(policy);
+                vec![Change::Settings]
+            }
+            Intent::Search(query) => {
+                self.list_query = query;
+                self.list(None, around)
+            }
+            Intent::MoreThreads => match self.list_cursor.clone() {
+                Some(cursor) => self.list(Some(cursor), around),
+                None => Vec::new(),
+            },
+            Intent::Refresh => {
+                let mut changes = vec![say(Op::SettingsGet { submission_id: around.submission_id() })];
+                changes.extend(self.list(None, around));
+                changes
+            }
+            Intent::Earlier => self.earlier(around),
+            Intent::Settings(patch) => {
+                let submission_id = around.submission_id();
+                self.saving.push(submission_id.clone());
+                vec![say(Op::SettingsUpdate { submission_id, patch: *patch })]
+            }
+            Intent::Stop => {
+                let Some(thread_id) = self.thread_id().cloned() else { return Vec::new() };
+                self.stopping = self.is_running();
+                vec![say(Op::TurnInterrupt { submission_id: around.submission_id(), thread_id }), Change::Around]
+            }
+            Intent::InThread(act) => {
+                let Some(thread_id) = self.thread_id().cloned() else { return Vec::new() };
+                let overrides = Some(self.overrides());
+                vec![say(act.op(around.submission_id(), thread_id, overrides))]
+            }
+            Intent::OnThread(thread_id, act) => vec![say(act.op(around.submission_id(), thread_id, None))],
+            Intent::Decide { approval_id, decision } => {
+                vec![say(Op::ApprovalResponse { submission_id: around.submission_id(), approval_id, decision })]
+            }
+            Intent::Respond { interaction_id, response } => vec![say(Op::InteractionResponse {
+                submission_id: around.submission_id(),
+                interaction_id,
+                response,
+            })],
+        }
+    }
+
+    fn overrides(&self) -> TurnOverrides {
+        TurnOverrides {
+            model: self.model.clone(),
+            permission_policy: Some(self.policy()),
+            enabled_tool_levels: None,
+        }
+    }
+
+    fn send(&mut self, input: UserInput, delivery: Delivery, around: &mut dyn Surroundings) -> Vec<Change> {
+        let submission_id = around.submission_id();
+        let overrides = Some(self.overrides());
+        let mut sent = Outgoing {
+            submission_id: submission_id.clone(),
+            input: input.clone(),
+            overrides: overrides.clone(),
+            run_id: None,
+            steer: false,
+        };
+        let Some(thread_id) = self.thread_id().cloned() else {
+            if self.creating.is_some() {
+                return vec![Change::Restore(input)];
+            }
+            self.creating = Some(submission_id.clone());
+            self.outgoing.push(sent);
+            let create = Op::ThreadCreate { submission_id, preset: None, folder_id: None };
+            return vec![say(create), Change::Outgoing];
+        };
+        let steerable = self.user_turn().filter(|turn| turn.steerable).map(|turn| turn.turn_id.clone());
+        let op = match (steerable, delivery) {
+            (Some(expected_turn_id), Delivery::Now) => {
+                sent.steer = true;
+                Op::TurnSteer { submission_id, thread_id, expected_turn_id, input }
+            }
+            (Some(_), Delivery::Queue) => Op::TurnEnqueue { submission_id, thread_id, input, overrides },
+            (None, Delivery::Now | Delivery::Queue) => {
+                Op::TurnSubmit { submission_id, thread_id, input, overrides }
+            }
+        };
+        self.outgoing.push(sent);
+        vec![say(op), Change::Outgoing]
+    }
+
+    fn open(&mut self, thread_id: ThreadId, around: &mut dyn Surroundings) -> Vec<Change> {
+        if self.thread_id() == Some(&thread_id) {
+            return Vec::new();
+        }
+        let mut changes = self.leave();
+        let submission_id = around.submission_id();
+        self.opening = Some((submission_id.clone(), thread_id.clone()));
+        changes.push(Change::Showing(Some(thread_id.clone())));
+        changes.push(say(Op::ThreadSubscribe { submission_id, thread_id }));
+        changes
+    }
+
+    /// Back to an empty draft. Messages on their way stay with their thread; the engine has them or the outbox does.
+    fn leave(&mut self) -> Vec<Change> {
+        self.view = None;
+        self.opening = None;
+        self.creating = None;
+        self.paging = None;
+        self.stopping = false;
+        self.outgoing.clear();
+        vec![Change::Showing(None), Change::Replaced, Change::Outgoing]
+    }
+
+    fn list(&mut self, cursor: Option<String>, around: &mut dyn Surroundings) -> Vec<Change> {
+        let submission_id = around.submission_id();
+        self.listing = Some((submission_id.clone(), cursor.is_some()));
+        let query = Some(self.list_query.clone()).filter(|query| !query.is_empty());
+        vec![say(Op::ThreadList { submission_id, cursor, query, archived: None })]
+    }
+
+    fn earlier(&mut self, around: &mut dyn Surroundings) -> Vec<Change> {
+        let Some(thread) = self.thread() else { return Vec::new() };
+        let (Some(_), None) = (&thread.older_than, &self.paging) else { return Vec::new() };
+        let before_node_id = thread.items.first().map(|item| (&item.item_id).into());
+        let thread_id = thread.thread.thread_id.clone();
+        let submission_id = around.submission_id();
+        self.paging = Some(submission_id.clone());
+        let limit = u32::try_from(limits::SNAPSHOT_ITEMS_COUNT_MAX).unwrap_or(u32::MAX);
+        vec![say(Op::ThreadItems { submission_id, thread_id, before_node_id, limit })]
+    }
+
+    /// Takes one message of the engine.
+    pub fn hear(&mut self, frame: &EventFrame, around: &mut dyn Surroundings) -> Vec<Change> {
+        let mut changes = self.hear_answer(&frame.event, around);
+        changes.extend(self.hear_list(&frame.event));
+        changes.extend(self.fold(frame, around));
+        changes
+    }
+
+    fn hear_answer(&mut self, event: &AgentEvent, around: &mut dyn Surroundings) -> Vec<Change> {
+        match event {
+            AgentEvent::Initialized { snapshot, .. } => self.greeted(snapshot.as_deref(), around),
+            AgentEvent::ThreadSubscribed { submission_id, snapshot } => {
+                if self.opening.as_ref().is_none_or(|(asked, _)| asked != submission_id) {
+                    return Vec::new();
+                }
+                self.replace((**snapshot).clone())
+            }
+            AgentEvent::ThreadCreated { submission_id, thread } => {
+                self.created(submission_id, thread.thread_id.clone(), around)
+            }
+            AgentEvent::ThreadItemsPage { submission_id, thread_id, items, older_than } => {
+                if self.paging.as_ref() != Some(submission_id) {
+                    return Vec::new();
+                }
+                self.paging = None;
+                let Some(view) = self.view.as_mut().filter(|view| view.thread_id() == thread_id) else {
+                    return Vec::new();
+                };
+                let known = std::mem::take(&mut view.snapshot.items);
+                view.snapshot.items.extend(items.iter().filter(|item| !holds(&known, item)).cloned());
+                view.snapshot.items.extend(known);
+                view.snapshot.older_than.clone_from(older_than);
+                vec![Change::Earlier]
+            }
+            AgentEvent::CommandAck { submission_id, run_id, .. } => self.acked(submission_id, run_id.as_ref()),
+            AgentEvent::CommandRejected { submission_id, code, message, .. } => {
+                self.refused(submission_id, *code, message, around)
+            }
+            AgentEvent::Error { submission_id, thread_id, code, message, error_kind, provider_details, .. } => {
+                self.failed(
+                    submission_id.as_ref(),
+                    thread_id.as_ref(),
+                    Trouble::of(*code, message, *error_kind, provider_details.as_ref()),
+                )
+            }
+            AgentEvent::SettingsUpdated { submission_id, settings } => {
+                if self.settings.as_ref().is_none_or(|known| known.revision <= settings.revision) {
+                    self.settings = Some((**settings).clone());
+                }
+                let mut changes = vec![Change::Settings];
+                changes.extend(submission_id.as_ref().and_then(|id| self.saved(id, true)));
+                changes
+            }
+            AgentEvent::FatalReloadRequired { .. }
+            | AgentEvent::Pong { .. }
+            | AgentEvent::ThreadForked { .. }
+            | AgentEvent::ThreadListed { .. }
+            | AgentEvent::ModelsListed { .. }
+            | AgentEvent::DataExported { .. }
+            | AgentEvent::DataImported { .. }
+            | AgentEvent::TurnStart { .. }
+            | AgentEvent::TurnComplete { .. }
+            | AgentEvent::TokenUsage { .. }
+            | AgentEvent::ItemStart { .. }
+            | AgentEvent::ItemDelta { .. }
+            | AgentEvent::ItemComplete { .. }
+            | AgentEvent::ApprovalRequest { .. }
+            | AgentEvent::InteractionRequest { .. }
+            | AgentEvent::ThreadDeleted { .. }
+            | AgentEvent::ThreadUpdated { .. }
+            | AgentEvent::QueueUpdated { .. }
+            | AgentEvent::RunRecoveryRequired { .. }
+            | AgentEvent::RunWaiting { .. }
+            | AgentEvent::TabsUpdated { .. }
+            | AgentEvent::ActivityUpdated { .. } => Vec::new(),
+        }
+    }
+
+    fn greeted(&mut self, snapshot: Option<&ThreadSnapshot>, around: &mut dyn Surroundings) -> Vec<Change> {
+        let mut changes = match (snapshot, self.thread_id().cloned()) {
+            (Some(snapshot), _) => self.replace(snapshot.clone()),
+            (None, None) => Vec::new(),
+            (None, Some(_)) if self.opening.is_some() => Vec::new(),
+            (None, Some(_)) => {
+                let mut changes = self.leave();
+                changes.push(Change::Trouble(Trouble::own(Key::ErrThreadGone, "", Step::None)));
+                changes
+            }
+        };
+        changes.extend(self.intend(Intent::Refresh, around));
+        changes
+    }
+
+    fn replace(&mut self, snapshot: ThreadSnapshot) -> Vec<Change> {
+        self.opening = None;
+        self.paging = None;
+        self.view = Some(ThreadView::new(snapshot));
+        self.stopping = false;
+        self.forget_delivered();
+        vec![Change::Replaced, Change::Outgoing]
+    }
+
+    fn created(&mut self, submission: &SubmissionId, thread_id: ThreadId, around: &mut dyn Surroundings) -> Vec<Change> {
+        if self.creating.as_ref() != Some(submission) {
+            return Vec::new();
+        }
+        self.creating = None;
+        let subscribe = around.submission_id();
+        self.opening = Some((subscribe.clone(), thread_id.clone()));
+        let mut changes = vec![
+            Change::Showing(Some(thread_id.clone())),
+            say(Op::ThreadSubscribe { submission_id: subscribe, thread_id: thread_id.clone() }),
+        ];
+        if let Some(first) = self.outgoing.iter_mut().find(|sent| sent.submission_id == *submission) {
+            let submission_id = around.submission_id();
+            first.submission_id = submission_id.clone();
+            changes.push(say(Op::TurnSubmit {
+                submission_id,
+                thread_id,
+                input: first.input.clone(),
+                overrides: first.overrides.clone(),
+            }));
+        }
+        changes.extend(self.list(None, around));
+        changes
+    }
+
+    fn acked(&mut self, submission_id: &SubmissionId, run_id: Option<&RunId>) -> Vec<Change> {
+        let mut changes: Vec<Change> = self.saved(submission_id, true).into_iter().collect();
+        if let Some(sent) = self.outgoing.iter_mut().find(|sent| sent.submission_id == *submission_id) {
+            sent.run_id = run_id.cloned();
+            self.forget_delivered();
+            changes.push(Change::Outgoing);
+        }
+        changes
+    }
+
+    fn refused(
+        &mut self,
+        submission_id: &SubmissionId,
+        code: ErrorCode,
+        message: &str,
+        around: &mut dyn Surroundings,
+    ) -> Vec<Change> {
+        let mut changes: Vec<Change> = self.saved(submission_id, false).into_iter().collect();
+        let trouble = Trouble::of(code, message, None, None);
+        self.stopping = false;
+        if self.opening.as_ref().is_some_and(|(asked, _)| asked == submission_id) {
+            changes.extend(self.leave());
+        }
+        let Some(at) = self.outgoing.iter().position(|sent| sent.submission_id == *submission_id) else {
+            // Stopping what has ended already is what the user wanted.
+            if code != ErrorCode::NoActiveTurn {
+                changes.push(Change::Trouble(trouble));
+            }
+            changes.push(Change::Around);
+            return changes;
+        };
+        let mut sent = self.outgoing.remove(at);
+        let missed =
+            matches!(code, ErrorCode::TurnMismatch | ErrorCode::TurnNotSteerable | ErrorCode::NoActiveTurn);
+        if sent.steer && missed && let Some(thread_id) = self.thread_id().cloned() {
+            // The turn ended first: the message becomes the next one instead of being lost.
+            let id = around.submission_id();
+            changes.push(say(Op::TurnSubmit {
+                submission_id: id.clone(),
+                thread_id,
+                input: sent.input.clone(),
+                overrides: sent.overrides.clone(),
+            }));
+            sent.submission_id = id;
+            sent.steer = false;
+            self.outgoing.push(sent);
+        } else {
+            if self.creating.as_ref() == Some(submission_id) {
+                self.creating = None;
+            }
+            changes.push(Change::Restore(sent.input));
+            changes.push(Change::Trouble(trouble));
+        }
+        changes.push(Change::Outgoing);
+        changes
+    }
+
+    fn failed(
+        &mut self,
+        submission_id: Option<&SubmissionId>,
+        thread_id: Option<&ThreadId>,
+        trouble: Trouble,
+    ) -> Vec<Change> {
+        let mut changes = Vec::new();
+        if let Some(submission_id) = submission_id {
+            changes.extend(self.saved(submission_id, false));
+            if self.paging.as_ref() == Some(submission_id) {
+                self.paging = None;
+            }
+            if self.opening.as_ref().is_some_and(|(asked, _)| asked == submission_id) {
+                changes.extend(self.leave());
+            }
+            if let Some(at) = self.outgoing.iter().position(|sent| sent.submission_id == *submission_id) {
+                changes.push(Change::Restore(self.outgoing.remove(at).input));
+                changes.push(Change::Outgoing);
+                self.creating = None;
+            }
+        }
+        if thread_id.is_none() || thread_id == self.thread_id() {
+            changes.push(Change::Trouble(trouble));
+        }
+        changes
+    }
+
+    fn saved(&mut self, submission_id: &SubmissionId, well: bool) -> Option<Change> {
+        let at = self.saving.iter().position(|saving| saving == submission_id)?;
+        Some(Change::Saved(self.saving.remove(at), well))
+    }
+
+    fn hear_list(&mut self, event: &AgentEvent) -> Vec<Change> {
+        match event {
+            AgentEvent::ThreadListed { submission_id, threads, cursor } => {
+                let Some((_, more)) = self.listing.take_if(|(asked, _)| asked == submission_id) else {
+                    return Vec::new();
+                };
+                if !more {
+                    self.threads.clear();
+                }
+                for entry in threads {
+                    let id = &entry.thread.thread_id;
+                    if !self.threads.iter().any(|known| known.thread.thread_id == *id) {
+                        self.threads.push(entry.clone());
+                    }
+                }
+                self.list_cursor.clone_from(cursor);
+            }
+            AgentEvent::ThreadDeleted { thread_id } => {
+                self.threads.retain(|entry| entry.thread.thread_id != *thread_id);
+            }
+            AgentEvent::ThreadUpdated { thread_id, revision, patch } => {
+                let Some(entry) = self.threads.iter_mut().find(|e| e.thread.thread_id == *thread_id) else {
+                    return Vec::new();
+                };
+                patch_meta(&mut entry.thread, *revision, patch);
+            }
+            AgentEvent::ActivityUpdated { threads } => {
+                for change in threads {
+                    if let Some(entry) = self.threads.iter_mut().find(|e| e.thread.thread_id == change.thread_id) {
+                        entry.activity = change.activity;
+                    }
+                }
+            }
+            AgentEvent::Initialized { .. }
+            | AgentEvent::FatalReloadRequired { .. }
+            | AgentEvent::CommandAck { .. }
+            | AgentEvent::CommandRejected { .. }
+            | AgentEvent::Pong { .. }
+            | AgentEvent::Error { .. }
+            | AgentEvent::ThreadCreated { .. }
+            | AgentEvent::ThreadForked { .. }
+            | AgentEvent::ThreadSubscribed { .. }
+            | AgentEvent::ThreadItemsPage { .. }
+            | AgentEvent::SettingsUpdated { .. }
+            | AgentEvent::ModelsListed { .. }
+            | AgentEvent::DataExported { .. }
+            | AgentEvent::DataImported { .. }
+            | AgentEvent::TurnStart { .. }
+            | AgentEvent::TurnComplete { .. }
+            | AgentEvent::TokenUsage { .. }
+            | AgentEvent::ItemStart { .. }
+            | AgentEvent::ItemDelta { .. }
+            | AgentEvent::ItemComplete { .. }
+            | AgentEvent::ApprovalRequest { .. }
+            | AgentEvent::InteractionRequest { .. }
+            | AgentEvent::QueueUpdated { .. }
+            | AgentEvent::RunRecoveryRequired { .. }
+            | AgentEvent::RunWaiting { .. }
+            | AgentEvent::TabsUpdated { .. } => return Vec::new(),
+        }
+        vec![Change::Threads]
+    }
+
+    fn fold(&mut self, frame: &EventFrame, around: &mut dyn Surroundings) -> Vec<Change> {
+        if matches!(frame.event, AgentEvent::ThreadSubscribed { .. }) {
+            return Vec::new();
+        }
+        // While a fresh snapshot is on its way, what comes before it is in it.
+        let Some(view) = self.view.as_mut().filter(|_| self.opening.is_none()) else { return Vec::new() };
+        match view.fold(frame) {
+            Folded::Ignored => Vec::new(),
+            Folded::Deleted => self.leave(),
+            Folded::Current => self.folded(&frame.event),
+            Folded::Resubscribe(_) => {
+                let thread_id = view.thread_id().clone();
+                let submission_id = around.submission_id();
+                self.opening = Some((submission_id.clone(), thread_id.clone()));
+                vec![say(Op::ThreadSubscribe { submission_id, thread_id })]
+            }
+        }
+    }
+
+    fn folded(&mut self, event: &AgentEvent) -> Vec<Change> {
+        match event {
+            AgentEvent::ItemStart { item_id, kind, .. } => {
+                let mut changes = vec![Change::Started(item_id.clone())];
+                if *kind == ItemKind::UserMessage && !self.outgoing.is_empty() {
+                    self.forget_delivered();
+                    changes.push(Change::Outgoing);
+                }
+                changes.push(Change::Around);
+                changes
+            }
+            AgentEvent::ItemDelta { item_id, delta, .. } => vec![Change::Grown(item_id.clone(), delta.clone())],
+            AgentEvent::ItemComplete { item_id, result, .. } => {
+                vec![Change::Ended(item_id.clone(), result.clone()), Change::Around]
+            }
+            AgentEvent::TurnComplete { turn_id, .. } => {
+                self.stopping = false;
+                self.outgoing.retain(|sent| !(sent.steer && sent.run_id.is_some()));
+                vec![Change::Around, Change::Outgoing, Change::TurnEnded(turn_id.clone())]
+            }
+            AgentEvent::QueueUpdated { .. } => {
+                self.forget_delivered();
+                vec![Change::Around, Change::Outgoing]
+            }
+            AgentEvent::ThreadSubscribed { .. } => vec![Change::Replaced],
+            AgentEvent::Initialized { .. }
+            | AgentEvent::FatalReloadRequired { .. }
+            | AgentEvent::CommandAck { .. }
+            | AgentEvent::CommandRejected { .. }
+            | AgentEvent::Pong { .. }
+            | AgentEvent::Error { .. }
+            | AgentEvent::ThreadCreated { .. }
+            | AgentEvent::ThreadForked { .. }
+            | AgentEvent::ThreadListed { .. }
+            | AgentEvent::ThreadItemsPage { .. }
+            | AgentEvent::SettingsUpdated { .. }
+            | AgentEvent::ModelsListed { .. }
+            | AgentEvent::DataExported { .. }
+            | AgentEvent::DataImported { .. }
+            | AgentEvent::TurnStart { .. }
+            | AgentEvent::TokenUsage { .. }
+            | AgentEvent::ApprovalRequest { .. }
+            | AgentEvent::InteractionRequest { .. }
+            | AgentEvent::ThreadDeleted { .. }
+            | AgentEvent::ThreadUpdated { .. }
+            | AgentEvent::RunRecoveryRequired { .. }
+            | AgentEvent::RunWaiting { .. }
+            | AgentEvent::TabsUpdated { .. }
+            | AgentEvent::ActivityUpdated { .. } => vec![Change::Around],
+        }
+    }
+
+    /// Drops the unconfirmed messages that the thread now shows, as an item or in its queue.
+    fn forget_delivered(&mut self) {
+        let Some(view) = &self.view else { return };
+        let thread = &view.snapshot;
+        self.outgoing.retain(|sent| {
+            let queued = thread.queue.runs.iter().any(|run| sent.run_id.as_ref() == Some(&run.run_id));
+            let shown = thread.items.iter().rev().filter(|item| item.kind == ItemKind::UserMessage).any(|item| {
+                let of_run = sent.run_id.as_ref().is_some_and(|run| item.turn_id == TurnId::from(run));
+                let same = item.meta.input.as_ref() == Some(&sent.input);
+                if sent.steer { same && of_run } else { of_run }
+            });
+            !(queued || shown)
+        });
+    }
+}
+
+fn say(op: Op) -> Change {
+    Change::Say(Box::new(op))
+}
+
+fn holds(items: &[ItemView], item: &ItemView) -> bool {
+    items.iter().any(|known| known.item_id == item.item_id)
+}
