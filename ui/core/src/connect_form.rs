@@ -57,13 +57,43 @@ const fn template(
 /// The templates in the order of the list.
 pub const TEMPLATES: &[Template] = &[
     template("openai", TemplateName::Own("OpenAI"), ProviderKind::Openai, "https://api.openai.com/v1", false),
-    template("anthropic", TemplateName::Own("Anthropic"), ProviderKind::Anthropic, "https://api.anthropic.com", false),
-    template("openrouter", TemplateName::Own("OpenRouter"), ProviderKind::Openai, "https://openrouter.ai/api/v1", false),
-    template("deepseek", TemplateName::Own("DeepSeek"), ProviderKind::Openai, "https://api.deepseek.com/v1", false),
+    template(
+        "anthropic",
+        TemplateName::Own("Anthropic"),
+        ProviderKind::Anthropic,
+        "https://api.anthropic.com",
+        false,
+    ),
+    template(
+        "openrouter",
+        TemplateName::Own("OpenRouter"),
+        ProviderKind::Openai,
+        "https://openrouter.ai/api/v1",
+        false,
+    ),
+    template(
+        "deepseek",
+        TemplateName::Own("DeepSeek"),
+        ProviderKind::Openai,
+        "https://api.deepseek.com/v1",
+        false,
+    ),
     template("ollama", TemplateName::Own("Ollama"), ProviderKind::Openai, "http://127.0.0.1:11434/v1", true),
-    template("lmstudio", TemplateName::Own("LM Studio"), ProviderKind::Openai, "http://127.0.0.1:1234/v1", true),
+    template(
+        "lmstudio",
+        TemplateName::Own("LM Studio"),
+        ProviderKind::Openai,
+        "http://127.0.0.1:1234/v1",
+        true,
+    ),
     template("custom", TemplateName::Text(Key::TemplateCustom), ProviderKind::Openai, "", true),
-    template("custom-anthropic", TemplateName::Text(Key::TemplateCustomAnthropic), ProviderKind::Anthropic, "", true),
+    template(
+        "custom-anthropic",
+        TemplateName::Text(Key::TemplateCustomAnthropic),
+        ProviderKind::Anthropic,
+        "",
+        true,
+    ),
 ];
 
 /// What the form holds.
@@ -237,11 +267,7 @@ impl ConnectForm {
         }
         let (Ok(address), true) = (address, complaints.is_empty()) else { return Err(complaints) };
         let model = ModelRef { connection_id: self.connection_id.clone(), model_id: model.to_owned() };
-        Ok(Checked {
-            host_pattern: address.pattern(),
-            connection: self.input(name, url, key, &model),
-            model,
-        })
+        Ok(Checked { host_pattern: address.pattern(), connection: self.input(name, url, key, &model), model })
     }
 
     fn input(&self, name: &str, url: &str, key: &str, model: &ModelRef) -> ConnectionInput {

@@ -83,11 +83,19 @@ pub enum Link {
 enum State {
     Idle,
     /// The Port is open and `initialize` is out.
-    Greeting { submission_id: SubmissionId, until_ms: u64 },
+    Greeting {
+        submission_id: SubmissionId,
+        until_ms: u64,
+    },
     /// The engine has answered.
-    Ready { ping_at_ms: u64, pong_until_ms: Option<u64> },
+    Ready {
+        ping_at_ms: u64,
+        pong_until_ms: Option<u64>,
+    },
     /// No Port; the next one is opened at this time.
-    Waiting { until_ms: u64 },
+    Waiting {
+        until_ms: u64,
+    },
     /// The engine is of another build.
     Stopped,
 }
@@ -148,7 +156,9 @@ impl Connection {
         let mut effects = match input {
             Input::Start => match self.state {
                 State::Idle => self.open(around),
-                State::Greeting { .. } | State::Ready { .. } | State::Waiting { .. } | State::Stopped => Vec::new(),
+                State::Greeting { .. } | State::Ready { .. } | State::Waiting { .. } | State::Stopped => {
+                    Vec::new()
+                }
             },
             Input::Lost => self.lost(around),
             Input::Heard(event) => self.heard(&event, around),
@@ -230,9 +240,10 @@ impl Connection {
                 self.state = State::Stopped;
                 return vec![Effect::Close];
             }
-            (AgentEvent::Initialized { submission_id: answered, .. }, State::Greeting { submission_id, .. })
-                if answered == submission_id =>
-            {
+            (
+                AgentEvent::Initialized { submission_id: answered, .. },
+                State::Greeting { submission_id, .. },
+            ) if answered == submission_id => {
                 return self.greeted(now_ms);
             }
             (AgentEvent::Pong { .. }, State::Ready { pong_until_ms, ping_at_ms }) => {

@@ -102,7 +102,11 @@ mod tests {
     fn the_clock_is_the_users() {
         let cases = [(0, "13:21"), (480, "21:21"), (-300, "08:21"), (660, "00:21")];
         for (offset_minutes, expected) in cases {
-            assert_eq!(LocalTime { now_ms: NOW_MS, offset_minutes }.clock(NOW_MS), expected, "{offset_minutes}");
+            assert_eq!(
+                LocalTime { now_ms: NOW_MS, offset_minutes }.clock(NOW_MS),
+                expected,
+                "{offset_minutes}"
+            );
         }
     }
 

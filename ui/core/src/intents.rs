@@ -90,8 +90,17 @@ pub enum Act {
 impl Act {
     /// The Op for it.
     #[must_use]
-    pub fn op(self, submission_id: SubmissionId, thread_id: ThreadId, overrides: Option<TurnOverrides>) -> Op {
-        let patched = |patch| Op::ThreadUpdate { submission_id: submission_id.clone(), thread_id: thread_id.clone(), patch };
+    pub fn op(
+        self,
+        submission_id: SubmissionId,
+        thread_id: ThreadId,
+        overrides: Option<TurnOverrides>,
+    ) -> Op {
+        let patched = |patch| Op::ThreadUpdate {
+            submission_id: submission_id.clone(),
+            thread_id: thread_id.clone(),
+            patch,
+        };
         match self {
             Self::Delete => Op::ThreadDelete { submission_id, thread_id },
             Self::Rename(title) => patched(ThreadPatch { title: Some(title), ..ThreadPatch::default() }),

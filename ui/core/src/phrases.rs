@@ -63,9 +63,7 @@ pub fn question(language: Language, request: &ApprovalRequestPayload) -> Vec<Pie
     let label = if request.label.is_empty() { Key::ThePage.text(language) } else { &request.label };
     let address = text_parameter(params, "url").unwrap_or(label);
     let text = quote(&match params.and_then(|params| params.get("values")) {
-        Some(Value::Array(values)) => {
-            values.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", ")
-        }
+        Some(Value::Array(values)) => values.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", "),
         Some(_) | None => text_parameter(params, "text").unwrap_or_default().to_owned(),
     });
     let submits = params.and_then(|params| params.get("submit")).and_then(Value::as_bool) == Some(true);
@@ -80,7 +78,11 @@ pub fn question(language: Language, request: &ApprovalRequestPayload) -> Vec<Pie
         _ if here.is_none() => (Key::AskOtherNoSite, label),
         _ => (Key::AskOther, label),
     };
-    pieces(language, key, &[("target", target), ("site", place), ("text", &text), ("tool", &request.tool_name)])
+    pieces(
+        language,
+        key,
+        &[("target", target), ("site", place), ("text", &text), ("tool", &request.tool_name)],
+    )
 }
 
 /// The sentence of a mark.
@@ -138,7 +140,8 @@ fn text_parameter<'a>(params: Option<&'a Value>, name: &str) -> Option<&'a str> 
 
 /// The text in quotation marks, cut where it is long, line breaks made visible as spaces.
 fn quote(text: &str) -> String {
-    let mut short: String = text.chars().take(QUOTED_CHARS_MAX).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let mut short: String =
+        text.chars().take(QUOTED_CHARS_MAX).map(|c| if c.is_control() { ' ' } else { c }).collect();
     if text.chars().nth(QUOTED_CHARS_MAX).is_some() {
         short.push('…');
     }
@@ -168,24 +171,40 @@ mod tests {
     }
 
     fn plain(pieces: &[Piece]) -> String {
-        pieces.iter().map(|piece| if piece.strong { format!("*{}*", piece.text) } else { piece.text.clone() }).collect()
+        pieces
+            .iter()
+            .map(|piece| if piece.strong { format!("*{}*", piece.text) } else { piece.text.clone() })
+            .collect()
     }
 
     #[test]
     fn each_tool_asks_in_its_own_words() {
         let shop = Some("https://shop.example");
         let cases = [
-            (request("click", "button \"Place order\"", json!({"ref": "e3"}), shop),
-             "Click *button \"Place order\"* on *shop.example*"),
-            (request("type", "textbox \"Name\"", json!({"ref": "e1", "text": "Ann\nBo"}), shop),
-             "Type *“Ann Bo”* into *textbox \"Name\"* on *shop.example*"),
-            (request("type", "textbox \"Find\"", json!({"text": "a", "submit": true}), shop),
-             "Type *“a”* into *textbox \"Find\"* on *shop.example* and press Enter"),
-            (request("select_option", "combobox \"Size\"", json!({"values": ["L", "XL"]}), shop),
-             "Choose *“L, XL”* in *combobox \"Size\"* on *shop.example*"),
-            (request("navigate", "", json!({"url": "https://a.example/x"}), None), "Go to *https://a.example/x*"),
-            (request("tab_open", "", json!({"url": "https://a.example/"}), None),
-             "Open *https://a.example/* in a new tab"),
+            (
+                request("click", "button \"Place order\"", json!({"ref": "e3"}), shop),
+                "Click *button \"Place order\"* on *shop.example*",
+            ),
+            (
+                request("type", "textbox \"Name\"", json!({"ref": "e1", "text": "Ann\nBo"}), shop),
+                "Type *“Ann Bo”* into *textbox \"Name\"* on *shop.example*",
+            ),
+            (
+                request("type", "textbox \"Find\"", json!({"text": "a", "submit": true}), shop),
+                "Type *“a”* into *textbox \"Find\"* on *shop.example* and press Enter",
+            ),
+            (
+                request("select_option", "combobox \"Size\"", json!({"values": ["L", "XL"]}), shop),
+                "Choose *“L, XL”* in *combobox \"Size\"* on *shop.example*",
+            ),
+            (
+                request("navigate", "", json!({"url": "https://a.example/x"}), None),
+                "Go to *https://a.example/x*",
+            ),
+            (
+                request("tab_open", "", json!({"url": "https://a.example/"}), None),
+                "Open *https://a.example/* in a new tab",
+            ),
             (request("remote__do", "all", json!({}), None), "Use *remote__do*: *all*"),
         ];
         for (request, expected) in cases {

@@ -16,8 +16,8 @@ use panelot_protocol::turn::{ModelRef, PermissionPolicy, TurnKind, TurnOverrides
 use panelot_protocol::view::{Folded, ThreadView, patch_meta};
 
 use crate::connection::Surroundings;
-use crate::intents::Intent;
 use crate::i18n::Key;
+use crate::intents::Intent;
 use crate::trouble::{Step, Trouble};
 
 /// What changed, in the order in which it did. A page repaints what is named and nothing else.
@@ -167,7 +167,9 @@ impl Session {
     /// The model that the next message uses.
     #[must_use]
     pub fn model(&self) -> Option<&ModelRef> {
-        self.model.as_ref().or_else(|| self.settings.as_ref().and_then(|settings| settings.default_model.as_ref()))
+        self.model
+            .as_ref()
+            .or_else(|| self.settings.as_ref().and_then(|settings| settings.default_model.as_ref()))
     }
 
     /// The policy that the next message carries.
@@ -179,7 +181,9 @@ impl Session {
     }
 
     fn user_turn(&self) -> Option<&panelot_protocol::snapshot::ActiveTurn> {
-        self.thread().and_then(|thread| thread.active_turn.as_ref()).filter(|turn| turn.turn_kind == TurnKind::User)
+        self.thread()
+            .and_then(|thread| thread.active_turn.as_ref())
+            .filter(|turn| turn.turn_kind == TurnKind::User)
     }
 
     /// Does what the user asked for.
@@ -218,7 +222,10 @@ impl Session {
             Intent::Stop => {
                 let Some(thread_id) = self.thread_id().cloned() else { return Vec::new() };
                 self.stopping = self.is_running();
-                vec![say(Op::TurnInterrupt { submission_id: around.submission_id(), thread_id }), Change::Around]
+                vec![
+                    say(Op::TurnInterrupt { submission_id: around.submission_id(), thread_id }),
+                    Change::Around,
+                ]
             }
             Intent::InThread(act) => {
                 let Some(thread_id) = self.thread_id().cloned() else { return Vec::new() };
@@ -227,7 +234,11 @@ impl Session {
             }
             Intent::OnThread(thread_id, act) => vec![say(act.op(around.submission_id(), thread_id, None))],
             Intent::Decide { approval_id, decision } => {
-                vec![say(Op::ApprovalResponse { submission_id: around.submission_id(), approval_id, decision })]
+                vec![say(Op::ApprovalResponse {
+                    submission_id: around.submission_id(),
+                    approval_id,
+                    decision,
+                })]
             }
             Intent::Respond { interaction_id, response } => vec![say(Op::InteractionResponse {
                 submission_id: around.submission_id(),
@@ -354,17 +365,25 @@ impl Session {
                 view.snapshot.older_than.clone_from(older_than);
                 vec![Change::Earlier]
             }
-            AgentEvent::CommandAck { submission_id, run_id, .. } => self.acked(submission_id, run_id.as_ref()),
+            AgentEvent::CommandAck { submission_id, run_id, .. } => {
+                self.acked(submission_id, run_id.as_ref())
+            }
             AgentEvent::CommandRejected { submission_id, code, message, .. } => {
                 self.refused(submission_id, *code, message, around)
             }
-            AgentEvent::Error { submission_id, thread_id, code, message, error_kind, provider_details, .. } => {
-                self.failed(
-                    submission_id.as_ref(),
-                    thread_id.as_ref(),
-                    Trouble::of(*code, message, *error_kind, provider_details.as_ref()),
-                )
-            }
+            AgentEvent::Error {
+                submission_id,
+                thread_id,
+                code,
+                message,
+                error_kind,
+                provider_details,
+                ..
+            } => self.failed(
+                submission_id.as_ref(),
+                thread_id.as_ref(),
+                Trouble::of(*code, message, *error_kind, provider_details.as_ref()),
+            ),
             AgentEvent::SettingsUpdated { submission_id, settings } => {
                 if self.settings.as_ref().is_none_or(|known| known.revision <= settings.revision) {
                     self.settings = Some((**settings).clone());
@@ -422,7 +441,12 @@ impl Session {
         vec![Change::Replaced, Change::Outgoing]
     }
 
-    fn created(&mut self, submission: &SubmissionId, thread_id: ThreadId, around: &mut dyn Surroundings) -> Vec<Change> {
+    fn created(
+        &mut self,
+        submission: &SubmissionId,
+        thread_id: ThreadId,
+        around: &mut dyn Surroundings,
+    ) -> Vec<Change> {
         if self.creating.as_ref() != Some(submission) {
             return Vec::new();
         }
@@ -481,7 +505,10 @@ impl Session {
         let mut sent = self.outgoing.remove(at);
         let missed =
             matches!(code, ErrorCode::TurnMismatch | ErrorCode::TurnNotSteerable | ErrorCode::NoActiveTurn);
-        if sent.steer && missed && let Some(thread_id) = self.thread_id().cloned() {
+        if sent.steer
+            && missed
+            && let Some(thread_id) = self.thread_id().cloned()
+        {
             // The turn ended first: the message becomes the next one instead of being lost.
             let id = around.submission_id();
             changes.push(say(Op::TurnSubmit {
@@ -564,7 +591,9 @@ impl Session {
             }
             AgentEvent::ActivityUpdated { threads } => {
                 for change in threads {
-                    if let Some(entry) = self.threads.iter_mut().find(|e| e.thread.thread_id == change.thread_id) {
+                    if let Some(entry) =
+                        self.threads.iter_mut().find(|e| e.thread.thread_id == change.thread_id)
+                    {
                         entry.activity = change.activity;
                     }
                 }
@@ -629,7 +658,9 @@ impl Session {
                 changes.push(Change::Around);
                 changes
             }
-            AgentEvent::ItemDelta { item_id, delta, .. } => vec![Change::Grown(item_id.clone(), delta.clone())],
+            AgentEvent::ItemDelta { item_id, delta, .. } => {
+                vec![Change::Grown(item_id.clone(), delta.clone())]
+            }
             AgentEvent::ItemComplete { item_id, result, .. } => {
                 vec![Change::Ended(item_id.clone(), result.clone()), Change::Around]
             }
@@ -676,11 +707,12 @@ impl Session {
         let thread = &view.snapshot;
         self.outgoing.retain(|sent| {
             let queued = thread.queue.runs.iter().any(|run| sent.run_id.as_ref() == Some(&run.run_id));
-            let shown = thread.items.iter().rev().filter(|item| item.kind == ItemKind::UserMessage).any(|item| {
-                let of_run = sent.run_id.as_ref().is_some_and(|run| item.turn_id == TurnId::from(run));
-                let same = item.meta.input.as_ref() == Some(&sent.input);
-                if sent.steer { same && of_run } else { of_run }
-            });
+            let shown =
+                thread.items.iter().rev().filter(|item| item.kind == ItemKind::UserMessage).any(|item| {
+                    let of_run = sent.run_id.as_ref().is_some_and(|run| item.turn_id == TurnId::from(run));
+                    let same = item.meta.input.as_ref() == Some(&sent.input);
+                    if sent.steer { same && of_run } else { of_run }
+                });
             !(queued || shown)
         });
     }

@@ -32,7 +32,12 @@ pub struct Status {
 ///
 /// The user's own decision comes first, then waits, then what the newest running item does.
 #[must_use]
-pub fn status(language: Language, thread: &ThreadSnapshot, stopping: bool, time: LocalTime) -> Option<Status> {
+pub fn status(
+    language: Language,
+    thread: &ThreadSnapshot,
+    stopping: bool,
+    time: LocalTime,
+) -> Option<Status> {
     let say = |text: String, mark: Mark| Some(Status { text, mark });
     if !thread.approvals.is_empty() || !thread.interactions.is_empty() {
         return say(Key::StatusWaitingForYou.text(language).to_owned(), Mark::Asking);

@@ -108,10 +108,7 @@ mod tests {
         };
         let trouble =
             Trouble::of(ErrorCode::ProviderError, "401", Some(ProviderErrorKind::Auth), Some(&details));
-        assert_eq!(
-            trouble.text(Language::English),
-            "OpenAI refused the key (401). Check it under Models."
-        );
+        assert_eq!(trouble.text(Language::English), "OpenAI refused the key (401). Check it under Models.");
         assert_eq!(trouble.step, Step::OpenModels);
     }
 
@@ -120,10 +117,7 @@ mod tests {
         let trouble = Trouble::of(ErrorCode::ProviderError, "x", Some(ProviderErrorKind::Auth), None);
         assert_eq!(
             [trouble.text(Language::English), trouble.text(Language::Chinese)],
-            [
-                "The provider refused the key. Check it under Models.",
-                "服务商 拒绝了密钥。请在“模型”中检查。"
-            ]
+            ["The provider refused the key. Check it under Models.", "服务商 拒绝了密钥。请在“模型”中检查。"]
         );
     }
 }

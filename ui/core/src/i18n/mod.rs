@@ -123,7 +123,8 @@ mod tests {
             let text = key.text(Language::Chinese);
             let letters = text.chars().filter(char::is_ascii_alphabetic).count();
             let chinese = text.chars().filter(|c| ('\u{4e00}'..='\u{9fff}').contains(c)).count();
-            let named = ["URL", "API", "OpenAI", "Anthropic", "Panelot", "Markdown", "English", "{", "Enter", "Esc"];
+            let named =
+                ["URL", "API", "OpenAI", "Anthropic", "Panelot", "Markdown", "English", "{", "Enter", "Esc"];
             assert!(
                 chinese > 0 || letters == 0 || named.iter().any(|name| text.contains(name)),
                 "{key:?}: {text}"

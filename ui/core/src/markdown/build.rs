@@ -312,10 +312,7 @@ mod tests {
     fn html_stays_the_characters_that_were_written() {
         check(
             "<img src=x onerror=alert(1)>\n\na <b>c</b>",
-            &[
-                Block::Html("<img src=x onerror=alert(1)>".into()),
-                Block::Paragraph(vec![text("a <b>c</b>")]),
-            ],
+            &[Block::Html("<img src=x onerror=alert(1)>".into()), Block::Paragraph(vec![text("a <b>c</b>")])],
         );
     }
 
@@ -383,7 +380,11 @@ mod tests {
     #[test]
     fn deep_nesting_is_cut_and_keeps_its_words() {
         let blocks = parse(&format!("{} deep", ">".repeat(5_000)));
-        assert_eq!(depth(&blocks[0]), NESTING_MAX + 1, "the words stand in a paragraph inside the deepest frame");
+        assert_eq!(
+            depth(&blocks[0]),
+            NESTING_MAX + 1,
+            "the words stand in a paragraph inside the deepest frame"
+        );
         assert!(format!("{blocks:?}").contains("deep"));
     }
 }
