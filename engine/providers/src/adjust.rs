@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::types::{MaxTokensField, Quirks};
+use crate::types::{Kind, MaxTokensField, Quirks};
 
 /// One change that makes a refused request acceptable. Store it for the model, and say so to the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -38,6 +38,15 @@ pub enum Adjustment {
     ShortenToolIds,
     /// Send no cache marks.
     DropPromptCache,
+}
+
+impl Adjustment {
+    /// Whether to remember it for the model. What is wrong with one history's replayed thinking on the Anthropic wire
+    /// says nothing about the model.
+    #[must_use]
+    pub fn is_lasting(self, kind: Kind) -> bool {
+        !(self == Self::DropReasoningReplay && kind == Kind::Anthropic)
+    }
 }
 
 impl Quirks {
@@ -80,6 +89,9 @@ pub(crate) fn recognise(message: &str, param: Option<&str>) -> Option<Adjustment
         || has("use `max_completion_tokens`")
     {
         return Some(Adjustment::UseMaxCompletionTokens);
+    }
+    if has("cannot both be specified") && has("top_p") {
+        return Some(Adjustment::DropTopP);
     }
     if has("role 'user' after role 'tool'") || has("role user after role tool") {
         return Some(Adjustment::BridgeUserAfterTool);
@@ -228,6 +240,7 @@ mod tests {
                 None,
                 Some(A::ShortenToolIds),
             ),
+            ("`temperature` and `top_p` cannot both be specified for this model.", None, Some(A::DropTopP)),
             ("The model `nope` does not exist", Some("model"), None),
             ("Invalid schema for function 'x'", Some("tools[0].function.parameters"), None),
             ("", None, None),
