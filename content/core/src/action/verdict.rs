@@ -45,7 +45,8 @@ pub fn judge(evidence: &[Evidence]) -> (Verdict, Vec<String>) {
         return (Verdict::Verified, words);
     }
     words.push(
-        "no change of the page was seen; read the page to find out, and do not simply repeat the action",
+        "no change of the page was seen; read the page to find out, and do not simply repeat the action"
+            .to_owned(),
     );
     (Verdict::Uncertain, words)
 }
