@@ -7,6 +7,8 @@ pub mod records;
 pub mod repo;
 pub mod snapshot;
 pub mod tree;
+#[cfg(test)]
+mod tree_tests;
 
 pub use commit::{CommitBuilder, RepoError};
 pub use memory::MemoryStore;
