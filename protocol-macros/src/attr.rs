@@ -90,7 +90,11 @@ impl ContainerAttrs {
                 "default" => read.default = default(&meta)?,
                 "from" | "try_from" => read.read_as = Some(type_in_string(&meta)?),
                 "into" => read.written_as = Some(type_in_string(&meta)?),
-                "deny_unknown_fields" => {}
+                "deny_unknown_fields" => {
+                    return Err(
+                        meta.error("whether a message is closed is the decoder's to say: leave this out")
+                    );
+                }
                 _ => return Err(not_understood(&meta)),
             }
             Ok(())

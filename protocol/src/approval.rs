@@ -35,7 +35,7 @@ pub enum ToolCategory {
 
 /// Everything that the user needs to decide on one tool call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct ApprovalRequestPayload {
     /// The tool call's item.
     pub item_id: ItemId,
@@ -83,7 +83,7 @@ pub enum ApprovalFlag {
 
 /// A look at the target of a call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct ApprovalPreview {
     /// The target's line in the last snapshot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -96,7 +96,7 @@ pub struct ApprovalPreview {
 
 /// What the user decides.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Shape)]
-#[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase", deny_unknown_fields)]
+#[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum ApprovalDecision {
     /// This call, once.
     Accept {},
@@ -127,7 +127,7 @@ impl ApprovalDecision {
 
 /// A question that waits, as a snapshot carries it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct PendingApproval {
     /// The question.
     pub approval_id: ApprovalId,

@@ -49,6 +49,9 @@ pub const CONTENT: Budget = Budget {
     bytes_max: 64 << 20,
 };
 
+/// The JSON parser gives up at 128 containers inside each other, with an error that names no budget.
+const _: () = assert!(COMMAND.depth_max < 128 && EVENT.depth_max < 128 && CONTENT.depth_max < 128);
+
 /// Most bytes of a message that a sender hands to Chrome, which refuses 64 MiB.
 pub const SEND_BYTES_MAX: u64 = 48 << 20;
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// What the engine asks of a content script.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
-#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase", deny_unknown_fields)]
+#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum ContentOp {
     /// Does one thing in the page.
     Execute {
@@ -41,7 +41,7 @@ pub enum ContentOp {
 
 /// What can be done in a page.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
-#[serde(tag = "tool", rename_all = "snake_case", rename_all_fields = "camelCase", deny_unknown_fields)]
+#[serde(tag = "tool", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum ContentAction {
     /// Reads the page.
     Snapshot {
@@ -160,7 +160,7 @@ pub enum TypeMode {
 
 /// What `wait_for` waits for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
-#[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase", deny_unknown_fields)]
+#[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum WaitCondition {
     /// A text is there.
     Text {
@@ -178,7 +178,7 @@ pub enum WaitCondition {
 
 /// What a content script answers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct ContentResult {
     /// The protocol's name: [`crate::CONTENT_PROTOCOL`].
     #[shape(len_max = limits::NAME_CHARS_MAX)]
@@ -197,7 +197,7 @@ pub struct ContentResult {
 
 /// How a request to a content script went.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
-#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase", deny_unknown_fields)]
+#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum ContentOutcome {
     /// The script is there and of this build.
     Pong {},
@@ -235,7 +235,7 @@ pub enum ContentOutcome {
 
 /// A page as text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct PageSnapshot {
     /// The document's address.
     #[shape(len_max = limits::URL_CHARS_MAX)]
@@ -254,7 +254,7 @@ pub struct PageSnapshot {
 
 /// What a ref is now.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct TargetDescription {
     /// Its role.
     #[shape(len_max = limits::NAME_CHARS_MAX)]
@@ -287,7 +287,7 @@ pub enum SensitiveField {
 
 /// What an action did.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct ActionReport {
     /// How sure it is.
     pub outcome: ActionOutcome,

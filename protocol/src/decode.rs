@@ -1,21 +1,26 @@
 //! Text into messages: budget, then JSON, then shape, then type.
 
-use crate::budget::Budget;
+use crate::budget::{self, Budget};
+use crate::content::{ContentOp, ContentResult};
 use crate::diagnostic::{Diagnostic, Kind, Rule};
+use crate::format::Format;
+use crate::frame::{CURSOR_FIELD, EventFrame};
+use crate::ids::SubmissionId;
+use crate::op::Op;
 use crate::schema::{Shape, TypeShape};
 use crate::validate::{Mode, validate, variant_of};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::fmt;
 
-/// Most characters of a submission's id that an answer repeats when the Op itself could not be read.
-const SUBMISSION_CHARS_MAX: usize = 64;
+/// Most characters of a field of another version's greeting that are kept.
+const GREETING_CHARS_MAX: usize = 256;
 
 /// Why a message was not read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecodeError {
-    /// The `submissionId` of the message, where it could be read.
-    pub submission_id: Option<String>,
+    /// The `submissionId` of the message, where it could be read; without one there is nothing to reject.
+    pub submission_id: Option<SubmissionId>,
     /// The message's `type`, where it could be read and is known.
     pub message_type: Option<&'static str>,
     /// What is wrong.
@@ -33,13 +38,54 @@ impl fmt::Display for DecodeError {
 
 impl std::error::Error for DecodeError {}
 
+/// Reads an Op.
+///
+/// # Errors
+/// The first fault; with a submission it is a `command.rejected`, without one an `error`.
+pub fn decode_op(text: &str) -> Result<Op, DecodeError> {
+    decode_closed(text, &budget::COMMAND)
+}
+
+/// Reads an event with its place in its thread's stream. `None` for a type that this version does not know.
+///
+/// # Errors
+/// The first fault of an event whose type is known: a `protocol_mismatch`, to be shown.
+pub fn decode_event(text: &str) -> Result<Option<EventFrame>, DecodeError> {
+    let Some((mut value, refusal)) = checked_open::<EventFrame>(text, &budget::EVENT)? else {
+        return Ok(None);
+    };
+    let cursor = value.as_object_mut().and_then(|object| object.remove(CURSOR_FIELD));
+    let unreadable = |error: serde_json::Error| refusal.clone().with(Rule::Unreadable(error.to_string()));
+    let cursor = cursor.map(serde_json::from_value).transpose().map_err(unreadable)?;
+    let event = serde_json::from_value(value).map_err(unreadable)?;
+    Ok(Some(EventFrame { event, cursor }))
+}
+
+/// Reads what the engine asks of a content script.
+///
+/// # Errors
+/// The first fault.
+pub fn decode_content_op(text: &str) -> Result<ContentOp, DecodeError> {
+    decode_closed(text, &budget::CONTENT)
+}
+
+/// Reads what a content script answers.
+///
+/// # Errors
+/// The first fault.
+pub fn decode_content_result(text: &str) -> Result<ContentResult, DecodeError> {
+    decode_closed(text, &budget::CONTENT)
+}
+
 /// Reads a message of a closed set: an unknown type or field is an error.
 ///
 /// # Errors
 /// The first fault, with the submission that it belongs to where that could be read.
 pub fn decode_closed<T: Shape + DeserializeOwned>(text: &str, budget: &Budget) -> Result<T, DecodeError> {
     let value = parse(text, budget)?;
-    read(value, Mode::Closed)
+    let refusal = Refusal::of(&value, T::SHAPE);
+    validate(&value, T::SHAPE, Mode::Closed).map_err(|diagnostic| refusal.clone().at(diagnostic))?;
+    serde_json::from_value(value).map_err(|error| refusal.with(Rule::Unreadable(error.to_string())))
 }
 
 /// Reads a message of an open set: `None` for a type that this version does not know; unknown fields are ignored.
@@ -50,13 +96,21 @@ pub fn decode_open<T: Shape + DeserializeOwned>(
     text: &str,
     budget: &Budget,
 ) -> Result<Option<T>, DecodeError> {
+    let Some((value, refusal)) = checked_open::<T>(text, budget)? else { return Ok(None) };
+    serde_json::from_value(value).map(Some).map_err(|error| refusal.with(Rule::Unreadable(error.to_string())))
+}
+
+/// A message of an open set that has its shape; `None` for an unknown type.
+fn checked_open<T: Shape>(text: &str, budget: &Budget) -> Result<Option<(Value, Refusal)>, DecodeError> {
     let value = parse(text, budget)?;
-    let unknown =
+    let is_unknown =
         value.as_object().is_some_and(|object| outer_type(object, T::SHAPE) == Err(Rule::UnknownType));
-    if unknown {
+    if is_unknown {
         return Ok(None);
     }
-    read(value, Mode::Open).map(Some)
+    let refusal = Refusal::of(&value, T::SHAPE);
+    validate(&value, T::SHAPE, Mode::Open).map_err(|diagnostic| refusal.clone().at(diagnostic))?;
+    Ok(Some((value, refusal)))
 }
 
 /// What an `initialize` says of its sender, readable whatever version wrote it.
@@ -72,8 +126,8 @@ pub struct Greeting {
 
 /// Reads the greeting of a message that is an `initialize` of any version, so that a client of another version can
 /// be told to reload although its message as a whole cannot be read. `None` for every other text.
-pub fn decode_greeting(text: &str, budget: &Budget) -> Option<Greeting> {
-    let value = parse(text, budget).ok()?;
+pub fn decode_greeting(text: &str) -> Option<Greeting> {
+    let value = parse(text, &budget::COMMAND).ok()?;
     let object = value.as_object()?;
     let field = |name: &str| object.get(name).and_then(Value::as_str).map(cut);
     if object.get("type").and_then(Value::as_str) != Some("initialize") {
@@ -86,25 +140,34 @@ pub fn decode_greeting(text: &str, budget: &Budget) -> Option<Greeting> {
     })
 }
 
-fn parse(text: &str, budget: &Budget) -> Result<Value, DecodeError> {
-    let refuse = |rule| DecodeError {
-        submission_id: None,
-        message_type: None,
-        diagnostic: Diagnostic::of_message(rule),
-    };
-    budget.measure(text).map_err(|overdraft| refuse(Rule::Budget(overdraft)))?;
-    serde_json::from_str(text).map_err(|error| refuse(Rule::NotJson(error.to_string())))
+/// What a message says of itself before it is known to be right.
+#[derive(Clone, Default)]
+struct Refusal {
+    submission_id: Option<SubmissionId>,
+    message_type: Option<&'static str>,
 }
 
-fn read<T: Shape + DeserializeOwned>(value: Value, mode: Mode) -> Result<T, DecodeError> {
-    let submission_id = value.get("submissionId").and_then(Value::as_str).map(cut);
-    let message_type = value.as_object().and_then(|object| outer_type(object, T::SHAPE).ok().flatten());
-    let refuse = |diagnostic| DecodeError { submission_id, message_type, diagnostic };
-    if let Err(diagnostic) = validate(&value, T::SHAPE, mode) {
-        return Err(refuse(diagnostic));
+impl Refusal {
+    fn of(value: &Value, shape: &'static TypeShape) -> Self {
+        let submission_id = value.get("submissionId").and_then(Value::as_str);
+        Self {
+            submission_id: submission_id.filter(|id| Format::Uuid.accepts(id)).map(SubmissionId::from),
+            message_type: value.as_object().and_then(|object| outer_type(object, shape).ok().flatten()),
+        }
     }
-    serde_json::from_value(value)
-        .map_err(|error| refuse(Diagnostic::of_message(Rule::Unreadable(error.to_string()))))
+
+    fn with(self, rule: Rule) -> DecodeError {
+        self.at(Diagnostic::of_message(rule))
+    }
+
+    fn at(self, diagnostic: Diagnostic) -> DecodeError {
+        DecodeError { submission_id: self.submission_id, message_type: self.message_type, diagnostic }
+    }
+}
+
+fn parse(text: &str, budget: &Budget) -> Result<Value, DecodeError> {
+    budget.measure(text).map_err(|overdraft| Refusal::default().with(Rule::Budget(overdraft)))?;
+    serde_json::from_str(text).map_err(|error| Refusal::default().with(Rule::NotJson(error.to_string())))
 }
 
 /// The variant that the message's own tag names; `None` for a shape without a tag.
@@ -133,5 +196,5 @@ fn outer_type(object: &Map<String, Value>, shape: &'static TypeShape) -> Result<
 }
 
 fn cut(text: &str) -> String {
-    text.chars().take(SUBMISSION_CHARS_MAX).collect()
+    text.chars().take(GREETING_CHARS_MAX).collect()
 }

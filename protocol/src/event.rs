@@ -504,7 +504,7 @@ pub enum ProviderErrorKind {
 
 /// What is known of an endpoint's failure; never a key, never a whole body.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Shape, Default)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct ProviderDetails {
     /// The connection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -527,7 +527,7 @@ pub struct ProviderDetails {
 
 /// A connection that did not list its models.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Shape)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct ModelsFailure {
     /// The connection.
     pub connection_id: ConnectionId,

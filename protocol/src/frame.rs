@@ -1,17 +1,20 @@
 //! An event as it goes over a Port: the event's own fields, and where it stands in its thread's stream.
 
+use crate::Shape;
 use crate::event::AgentEvent;
 use crate::snapshot::StreamCursor;
 
-/// The field of an event's object that carries its [`StreamCursor`].
-pub const CURSOR_FIELD: &str = "cursor";
+/// The field of an event's object that carries its [`StreamCursor`]. No event has a field of this name.
+pub const CURSOR_FIELD: &str = "stream";
 
 /// One message of the engine to a page.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Shape)]
 pub struct EventFrame {
     /// What happened.
+    #[serde(flatten)]
     pub event: AgentEvent,
     /// Where it stands, for events of a thread's stream.
+    #[serde(default, rename = "stream", skip_serializing_if = "Option::is_none")]
     pub cursor: Option<StreamCursor>,
 }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// What a run waits for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
-#[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase", deny_unknown_fields)]
+#[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum InteractionRequestPayload {
     /// An answer in words.
     AskUser {
@@ -83,7 +83,7 @@ pub enum InteractionRequestPayload {
 
 /// What the user answers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
-#[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase", deny_unknown_fields)]
+#[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum InteractionResponse {
     /// An answer; finite JSON.
     Submit {
@@ -105,7 +105,7 @@ pub enum InteractionResponse {
 
 /// A wait, as a snapshot carries it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct PendingInteraction {
     /// The wait.
     pub interaction_id: InteractionId,

@@ -28,7 +28,7 @@ pub enum ItemKind {
 
 /// What is known of an item when it starts; which fields are there depends on its kind.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape, Default)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct ItemMeta {
     /// The stored node that the item shows, once there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -96,7 +96,7 @@ pub enum NoticeKind {
 
 /// Where a node stands among its siblings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Shape)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct BranchInfo {
     /// Its place, from 0.
     pub index: u32,
@@ -112,7 +112,7 @@ pub struct BranchInfo {
 
 /// What is new in a running item.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape, Default)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct ItemDelta {
     /// More text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -129,7 +129,7 @@ pub struct ItemDelta {
 
 /// How an item ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct ItemResult {
     /// Whether it went well.
     pub ok: bool,
@@ -140,7 +140,7 @@ pub struct ItemResult {
 
 /// What a view can show of an ended item.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape, Default)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct ItemDetails {
     /// A text that was cut before its end.
     #[serde(default, skip_serializing_if = "is_false")]
@@ -186,7 +186,7 @@ pub enum ItemStatus {
 
 /// An item as a snapshot carries it and a view keeps it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct ItemView {
     /// The item.
     pub item_id: ItemId,

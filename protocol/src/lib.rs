@@ -14,6 +14,8 @@ pub mod diagnostic;
 pub mod event;
 pub mod format;
 pub mod frame;
+#[path = "../schema/hashes.rs"]
+mod hashes;
 pub mod ids;
 pub mod interaction;
 pub mod item;
@@ -29,6 +31,7 @@ pub mod turn;
 pub mod validate;
 pub mod view;
 
+pub use hashes::{CONTENT_SCRIPT_SCHEMA_HASH, ENGINE_SCHEMA_HASH};
 pub use panelot_protocol_macros::{Shape, boundary};
 pub use schema::Shape;
 

@@ -3,25 +3,81 @@
 //! Each line names a place on the wire and what stands there, sorted by place, so that a change of one field is a
 //! change of one line wherever that field is reached. Names, comments and order of the source leave no trace.
 
-use crate::budget::Budget;
-use crate::schema::{Field, INTEGER_MAX, Limits, Presence, Record, TypeShape};
+use crate::budget::{self, Budget};
+use crate::content::{ContentOp, ContentResult};
+use crate::frame::EventFrame;
+use crate::op::Op;
+use crate::schema::{Field, INTEGER_MAX, Limits, Presence, Record, Shape, TypeShape};
+use crate::validate::Mode;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// A protocol as canonical text.
-///
-/// `roots` are the messages by their names, for example `op`. Sets of messages that are told apart by a tag are listed
-/// once more as a catalogue.
-pub fn manifest(protocol: &str, budgets: &[Budget], roots: &[(&str, &'static TypeShape)]) -> String {
+/// A message of a protocol.
+#[derive(Debug, Clone, Copy)]
+pub struct Message {
+    /// Its name in the manifest.
+    pub name: &'static str,
+    /// What an unknown field means.
+    pub mode: Mode,
+    /// What it looks like.
+    pub shape: &'static TypeShape,
+}
+
+/// The protocol between pages and engine.
+pub fn engine_manifest() -> String {
+    let op = Message { name: "op", mode: Mode::Closed, shape: Op::SHAPE };
+    let event = Message { name: "event", mode: Mode::Open, shape: EventFrame::SHAPE };
+    manifest(crate::ENGINE_PROTOCOL, &[budget::COMMAND, budget::EVENT], &[op, event])
+}
+
+/// The protocol between engine and content script.
+pub fn content_manifest() -> String {
+    let op = Message { name: "op", mode: Mode::Closed, shape: ContentOp::SHAPE };
+    let result = Message { name: "result", mode: Mode::Closed, shape: ContentResult::SHAPE };
+    manifest(crate::CONTENT_PROTOCOL, &[budget::CONTENT], &[op, result])
+}
+
+/// The source of the constants of both hashes, as it is committed.
+pub fn hashes_rs() -> String {
+    format!(
+        "\
+//! The hashes of the manifests, made from the types by `cargo xtask protocol write`.
+
+/// SHA-256 of the manifest of the protocol between pages and engine.
+pub const ENGINE_SCHEMA_HASH: &str = \"{}\";
+/// SHA-256 of the manifest of the protocol between engine and content script.
+pub const CONTENT_SCRIPT_SCHEMA_HASH: &str =
+    \"{}\";
+",
+        hash(&engine_manifest()),
+        hash(&content_manifest())
+    )
+}
+
+/// Every committed file that is made from the types: its path inside this crate, and its text.
+pub fn committed_files() -> [(&'static str, String); 3] {
+    [
+        ("schema/engine.txt", engine_manifest()),
+        ("schema/content.txt", content_manifest()),
+        ("schema/hashes.rs", hashes_rs()),
+    ]
+}
+
+/// A protocol as canonical text. Messages that are told apart by a tag are listed once more as a catalogue.
+pub fn manifest(protocol: &str, budgets: &[Budget], messages: &[Message]) -> String {
     let mut lines = BTreeSet::new();
-    for (name, shape) in roots {
+    for Message { name, mode, shape } in messages {
+        let unknown = match mode {
+            Mode::Closed => "refused",
+            Mode::Open => "ignored",
+        };
+        lines.insert(format!("{name} unknown fields are {unknown}"));
         lines.extend(catalogue(shape).map(|variant| format!("{name} catalogue {variant}")));
         describe(name, shape, "", &mut lines);
     }
     let mut text = format!("protocol {protocol}\n");
-    for budget in budgets {
-        let Budget { name, depth_max, values_max, items_max, keys_max, bytes_max } = budget;
+    for Budget { name, depth_max, values_max, items_max, keys_max, bytes_max } in budgets {
         let _ = writeln!(
             text,
             "budget {name}: depth {depth_max}, values {values_max}, items {items_max}, keys {keys_max}, bytes {bytes_max}"
@@ -46,7 +102,8 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     })
 }
 
-fn catalogue(shape: &'static TypeShape) -> Box<dyn Iterator<Item = &'static str>> {
+/// The names of the variants that the shape's own tag tells apart.
+pub fn catalogue(shape: &'static TypeShape) -> Box<dyn Iterator<Item = &'static str>> {
     match shape {
         TypeShape::Tagged(tagged) => Box::new(tagged.variants.iter().map(|variant| variant.name)),
         TypeShape::Record(record) => Box::new(record.flattened.iter().flat_map(|part| catalogue(part))),

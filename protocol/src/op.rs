@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 /// Everything that a page can ask.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
-#[serde(tag = "type", rename_all_fields = "camelCase", deny_unknown_fields)]
+#[serde(tag = "type", rename_all_fields = "camelCase")]
 pub enum Op {
     /// The first message of a connection: who speaks, and which protocol.
     #[serde(rename = "initialize")]
@@ -496,7 +496,7 @@ impl Op {
 
 /// A thread to subscribe to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Shape)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct SubscribeParams {
     /// The thread.
     pub thread_id: ThreadId,
@@ -504,7 +504,7 @@ pub struct SubscribeParams {
 
 /// What a user may change of a thread; an absent field stays as it is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape, Default)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct ThreadPatch {
     /// New title.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -4,4 +4,4 @@ mod fault;
 mod valid;
 
 pub use fault::{Fault, faults};
-pub use valid::valid;
+pub use valid::{valid, variants};

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 /// Parameters of generation; an unset field is never sent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape, Default)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct GenParams {
     /// Sampling temperature.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -65,7 +65,7 @@ pub enum MaxTokensField {
 
 /// Deviations of an endpoint from its kind's wire.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Shape, Default)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct QuirkFlags {
     /// Refuses `stream_options`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -89,7 +89,7 @@ pub struct QuirkFlags {
 
 /// What a model can do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Shape)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct ModelCapabilities {
     /// Calls tools.
     pub tool_use: bool,
@@ -105,7 +105,7 @@ pub struct ModelCapabilities {
 
 /// Prices in US dollars per million tokens.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct ModelPricing {
     /// Tokens sent.
     #[shape(min = 0.0, max = 1_000_000.0)]
@@ -121,7 +121,7 @@ pub struct ModelPricing {
 
 /// A model that can be chosen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct ModelEntry {
     /// Where it is.
     pub model: ModelRef,
@@ -138,7 +138,7 @@ pub struct ModelEntry {
 
 /// A connection as pages see it: without its secrets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct ConnectionView {
     /// The connection.
     pub connection_id: ConnectionId,
@@ -172,7 +172,7 @@ pub struct ConnectionView {
 
 /// A connection as a page sends it to be stored. The engine normalises the address.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct ConnectionInput {
     /// The connection; an unknown one is made.
     pub connection_id: ConnectionId,
@@ -209,7 +209,7 @@ pub struct ConnectionInput {
 
 /// A model preset.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct ModelPreset {
     /// The preset.
     pub preset_id: PresetId,
@@ -264,7 +264,7 @@ pub enum RuleSource {
 
 /// A permission rule: subject × origin × effect.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct PermissionRule {
     /// The rule.
     pub rule_id: RuleId,
@@ -317,7 +317,7 @@ pub enum SiteAccess {
 
 /// All settings as pages see them: without secrets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape, Default)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct Settings {
     /// Grows by one with each change.
     pub revision: u64,
@@ -353,7 +353,7 @@ pub struct Settings {
 
 /// One change of the settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
-#[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase", deny_unknown_fields)]
+#[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum SettingsPatch {
     /// Chooses a language; absent follows the browser.
     Language {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 /// A thread's metadata at one revision.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct ThreadMeta {
     /// The thread.
     pub thread_id: ThreadId,
@@ -53,7 +53,7 @@ pub struct ThreadMeta {
 
 /// What a thread has used.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape, Default)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct ThreadStats {
     /// Turns of the user.
     pub turns: u64,
@@ -66,7 +66,7 @@ pub struct ThreadStats {
 
 /// What changed in a thread's metadata; an absent field is as it was.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape, Default)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct ThreadMetaPatch {
     /// New title.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -107,7 +107,7 @@ pub struct ThreadMetaPatch {
 
 /// Where a view stands in a thread's stream of events.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Shape)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct StreamCursor {
     /// The thread.
     pub thread_id: ThreadId,
@@ -119,7 +119,7 @@ pub struct StreamCursor {
 
 /// Everything that a view needs of a thread.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct ThreadSnapshot {
     /// Metadata.
     pub thread: ThreadMeta,
@@ -152,7 +152,7 @@ pub struct ThreadSnapshot {
 
 /// A turn that runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct ActiveTurn {
     /// The turn.
     pub turn_id: TurnId,
@@ -167,7 +167,7 @@ pub struct ActiveTurn {
 
 /// A wait that is not the user's: shown, never stored in a view's history.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Shape)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct Waiting {
     /// Why.
     pub reason: WaitingReason,
@@ -194,7 +194,7 @@ pub enum WaitingReason {
 
 /// Runs that wait in a thread.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape, Default)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct QueueView {
     /// The runs in their order.
     #[shape(items_max = limits::QUEUED_RUNS_COUNT_MAX)]
@@ -205,7 +205,7 @@ pub struct QueueView {
 
 /// A run that waits.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct QueuedRun {
     /// The run.
     pub run_id: RunId,
@@ -220,7 +220,7 @@ pub struct QueuedRun {
 
 /// A run that does not go on by itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct RunRecoveryState {
     /// The run.
     pub run_id: RunId,
@@ -251,7 +251,7 @@ pub enum RecoveryReason {
 
 /// A tool call that may have happened.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct PendingTool {
     /// The call's item.
     pub item_id: ItemId,
@@ -265,7 +265,7 @@ pub struct PendingTool {
 
 /// A row of the thread list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct ThreadListEntry {
     /// Metadata.
     pub thread: ThreadMeta,
@@ -289,7 +289,7 @@ pub enum ThreadActivity {
 
 /// A thread's activity in a broadcast.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Shape)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct ActivityEntry {
     /// The thread.
     pub thread_id: ThreadId,
@@ -299,7 +299,7 @@ pub struct ActivityEntry {
 
 /// An ordinary tab that a message can mean.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Shape)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct TabInfo {
     /// The tab.
     pub tab_id: TabId,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// A message of the user with everything that it refers to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape, Default)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct UserInput {
     /// What the user typed; may be empty when something is attached.
     #[shape(len_max = limits::INPUT_TEXT_CHARS_MAX)]
@@ -33,7 +33,7 @@ impl UserInput {
 
 /// Something outside the message that the user pointed at.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct AttachedContext {
     /// What kind of thing it is.
     pub kind: ContextKind,
@@ -67,7 +67,7 @@ pub enum ContextKind {
 
 /// The tab in front of the user when the message was sent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct CapturedTab {
     /// Chrome's tab number.
     pub tab_id: TabId,
@@ -83,7 +83,7 @@ pub struct CapturedTab {
 
 /// What one turn does differently from its thread.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape, Default)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct TurnOverrides {
     /// Another model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -99,7 +99,7 @@ pub struct TurnOverrides {
 
 /// A model of a connection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Shape)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct ModelRef {
     /// The endpoint.
     pub connection_id: ConnectionId,
@@ -167,7 +167,7 @@ pub enum StopReason {
 
 /// Tokens of one model call or of several, normalised: `input` includes cache reads and writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Shape, Default)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct TokenUsage {
     /// Tokens sent, cache reads and writes included.
     pub input: u64,

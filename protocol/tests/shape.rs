@@ -4,7 +4,8 @@ use expect_test::{Expect, expect};
 use panelot_protocol::budget::{Budget, COMMAND};
 use panelot_protocol::decode::{DecodeError, decode_closed, decode_open};
 use panelot_protocol::diagnostic::{Diagnostic, Rule};
-use panelot_protocol::manifest::{hash, manifest};
+use panelot_protocol::ids::SubmissionId;
+use panelot_protocol::manifest::{Message as Entry, hash, manifest};
 use panelot_protocol::sample::{faults, valid};
 use panelot_protocol::validate::{Mode, validate};
 use panelot_protocol::{Shape, boundary};
@@ -195,7 +196,7 @@ fn an_error_carries_the_submission_and_the_type() {
     assert_eq!(
         error,
         DecodeError {
-            submission_id: Some(ID.to_owned()),
+            submission_id: Some(SubmissionId::from(ID)),
             message_type: Some("look-at"),
             diagnostic: Diagnostic { path: "x".to_owned(), rule: Rule::UnknownField },
         }
@@ -219,7 +220,7 @@ fn text_that_is_not_json_is_named_as_such() {
 }
 
 fn text_of<T: Shape>() -> String {
-    manifest("test", &[], &[("message", T::SHAPE)])
+    manifest("test", &[], &[Entry { name: "message", mode: Mode::Closed, shape: T::SHAPE }])
 }
 
 fn check_manifest<T: Shape>(expected: Expect) {
@@ -233,6 +234,7 @@ fn the_manifest_names_every_place_on_the_wire() {
         message catalogue look-at
         message catalogue ping
         message catalogue thing.make
+        message unknown fields are refused
         message.submissionId: string uuid
         message: object
         message: object by type
@@ -336,12 +338,12 @@ mod respelled {
             words: String,
         },
         #[serde(rename = "first")]
-        One { count: u8, nested: Box<Vec<Part>> },
+        One { count: u8, nested: Vec<Part> },
     }
 
     #[derive(Shape, Serialize, Deserialize)]
     pub struct Part {
-        choice: Answer,
+        choice: Box<Answer>,
         #[shape(len_max = 8, boundary = other_name)]
         text: String,
     }

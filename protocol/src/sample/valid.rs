@@ -1,6 +1,7 @@
 //! Valid messages of a shape.
 
 use crate::format::{DECIMAL_CHARS_MAX, Format, ID_CHARS_MAX};
+use crate::manifest::catalogue;
 use crate::schema::{Field, Limits, Presence, TypeShape};
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
@@ -15,6 +16,11 @@ const TEXT_CHARS_EXTRA: usize = 12;
 /// Valid messages of the shape: every variant, fields there and absent, strings of any characters.
 pub fn valid(shape: &'static TypeShape) -> BoxedStrategy<Value> {
     value(shape, Limits::NONE)
+}
+
+/// Valid messages of each variant of a shape that is told apart by a tag, by the variant's name.
+pub fn variants(shape: &'static TypeShape) -> Vec<(&'static str, BoxedStrategy<Value>)> {
+    catalogue(shape).map(|name| (name, members(shape, Some(name)).prop_map(Value::Object).boxed())).collect()
 }
 
 fn value(shape: &'static TypeShape, limits: Limits) -> BoxedStrategy<Value> {
@@ -42,7 +48,7 @@ fn value(shape: &'static TypeShape, limits: Limits) -> BoxedStrategy<Value> {
                 .prop_map(|map| Value::Object(map.into_iter().collect()))
                 .boxed()
         }
-        TypeShape::Record(_) | TypeShape::Tagged(_) => members(shape).prop_map(Value::Object).boxed(),
+        TypeShape::Record(_) | TypeShape::Tagged(_) => members(shape, None).prop_map(Value::Object).boxed(),
         TypeShape::Limited { inner, limits: own } => {
             let narrowed = value(inner, limits.tightened(*own));
             match own.boundary {
@@ -55,27 +61,37 @@ fn value(shape: &'static TypeShape, limits: Limits) -> BoxedStrategy<Value> {
     }
 }
 
-fn members(shape: &'static TypeShape) -> BoxedStrategy<Map<String, Value>> {
+/// The members of an object; `only` names the one variant to make of the outermost tag.
+fn members(shape: &'static TypeShape, only: Option<&'static str>) -> BoxedStrategy<Map<String, Value>> {
     match shape {
         TypeShape::Record(record) => {
             let own: Vec<_> = record.fields.iter().map(field).collect();
-            let parts: Vec<_> = record.flattened.iter().map(|part| members(part)).collect();
+            let parts: Vec<_> = record.flattened.iter().map(|part| members(part, only)).collect();
             (own, parts)
                 .prop_map(|(own, parts)| {
                     own.into_iter().flatten().chain(parts.into_iter().flatten()).collect()
                 })
                 .boxed()
         }
-        TypeShape::Tagged(tagged) => Union::new(tagged.variants.iter().map(|variant| {
-            members(variant.shape).prop_map(|mut object| {
-                object.insert(tagged.tag.to_owned(), Value::from(variant.name));
-                object
-            })
-        }))
-        .boxed(),
-        TypeShape::Limited { .. } => value(shape, Limits::NONE)
-            .prop_map(|value| value.as_object().cloned().unwrap_or_default())
-            .boxed(),
+        TypeShape::Tagged(tagged) => {
+            let variants =
+                tagged.variants.iter().filter(|variant| only.is_none_or(|only| variant.name == only));
+            Union::new(variants.map(|variant| {
+                members(variant.shape, None).prop_map(|mut object| {
+                    object.insert(tagged.tag.to_owned(), Value::from(variant.name));
+                    object
+                })
+            }))
+            .boxed()
+        }
+        TypeShape::Limited { inner, limits } => {
+            let boundary = limits.boundary;
+            members(inner, only)
+                .prop_filter("refused by a boundary", move |object| {
+                    boundary.is_none_or(|boundary| (boundary.check)(&Value::Object(object.clone())).is_ok())
+                })
+                .boxed()
+        }
         TypeShape::Json
         | TypeShape::Bool
         | TypeShape::Integer { .. }
@@ -162,7 +178,7 @@ fn of_letters(letters: &'static str, least: usize, most: usize) -> BoxedStrategy
 }
 
 /// JSON of any form, a few levels deep.
-pub(super) fn json() -> BoxedStrategy<Value> {
+fn json() -> BoxedStrategy<Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),
