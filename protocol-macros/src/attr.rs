@@ -2,8 +2,10 @@
 
 use crate::case::Case;
 use crate::ctxt::Ctxt;
+use proc_macro2::Span;
 use quote::ToTokens;
 use syn::meta::ParseNestedMeta;
+use syn::spanned::Spanned;
 use syn::{Attribute, Expr, Ident, LitStr, Path, Type};
 
 /// Attributes of a struct or an enum.
@@ -74,6 +76,13 @@ impl LimitAttrs {
     /// Whether nothing is limited.
     pub fn is_empty(&self) -> bool {
         self.bounds.is_empty() && self.format.is_none() && self.boundary.is_none()
+    }
+
+    /// Where the first limit stands.
+    pub fn span(&self) -> Span {
+        let first = self.bounds.first().map(|(name, _)| name).or(self.format.as_ref());
+        let boundary = || self.boundary.as_ref().map(Spanned::span);
+        first.map(Ident::span).or_else(boundary).unwrap_or_else(Span::call_site)
     }
 }
 

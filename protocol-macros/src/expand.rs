@@ -6,8 +6,9 @@ use crate::boundary;
 use crate::case::Case;
 use crate::check::check;
 use crate::ctxt::Ctxt;
-use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
+use proc_macro2::{Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
 use syn::{DeriveInput, Type};
 
 /// Derives `Shape`.
@@ -64,8 +65,9 @@ fn of_variant(fields: &Fields<'_>) -> TokenStream {
     match fields {
         Fields::Named(_) | Fields::Unit => record(fields, false),
         Fields::Unnamed(fields) => {
-            let shape = fields.first().map(of_field).unwrap_or_default();
-            quote!(::panelot_protocol::schema::record(#shape))
+            let held = fields.first().map(|field| (of_field(field), field.source.ty.span()));
+            let (shape, at) = held.unwrap_or_else(|| (TokenStream::new(), Span::call_site()));
+            quote_spanned!(at=> ::panelot_protocol::schema::record(#shape))
         }
     }
 }
@@ -88,7 +90,7 @@ fn record(fields: &Fields<'_>, all_default: bool) -> TokenStream {
     });
     let flattened = fields.all().iter().filter(|field| field.attrs.flatten).map(|field| {
         let shape = of_type(field.wire_type());
-        quote!(::panelot_protocol::schema::object(#shape))
+        quote_spanned!(field.source.ty.span()=> ::panelot_protocol::schema::object(#shape))
     });
     quote! {
         &::panelot_protocol::schema::TypeShape::Record(::panelot_protocol::schema::Record {
@@ -129,7 +131,8 @@ fn limited(shape: TokenStream, limits: &LimitAttrs) -> TokenStream {
         let constant = boundary::constant_of(path);
         quote!(boundary: ::core::option::Option::Some(&#constant),)
     });
-    quote! {
+    // The compiler says which limit has no use, so it is pointed at the limit.
+    quote_spanned! {limits.span()=>
         &const {
             ::panelot_protocol::schema::limited(#shape, ::panelot_protocol::schema::Limits {
                 #(#bounds)* #(#format)* #(#boundary)*

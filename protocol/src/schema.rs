@@ -12,6 +12,15 @@ use std::collections::{BTreeMap, BTreeSet};
 pub const INTEGER_MAX: i64 = 9_007_199_254_740_991;
 
 /// A type that crosses a context. Implemented by `#[derive(Shape)]`.
+///
+/// A type that contains itself has no shape; what is nested without end on the wire is any JSON.
+///
+/// ```compile_fail,E0391
+/// #[derive(panelot_protocol::Shape)]
+/// struct Tree {
+///     children: Vec<Tree>,
+/// }
+/// ```
 pub trait Shape {
     /// The type as it stands on the wire.
     const SHAPE: &'static TypeShape;
@@ -333,4 +342,74 @@ impl<T: Shape> Shape for BTreeSet<T> {
 
 impl<K: Shape, V: Shape> Shape for BTreeMap<K, V> {
     const SHAPE: &'static TypeShape = &TypeShape::Map { key: text(K::SHAPE), value: V::SHAPE };
+}
+
+/// What the derive asks of the compiler, asked at run time: there it is a panic, in a constant a compile error.
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIST: &TypeShape = <Vec<u8>>::SHAPE;
+    const NAME: &TypeShape = &limited(String::SHAPE, Limits { format: Some(Format::Id), ..Limits::NONE });
+
+    #[test]
+    #[should_panic(expected = "len_min, len_max and format are limits of strings")]
+    fn a_number_has_no_length() {
+        limited(u8::SHAPE, Limits { len_max: Some(3), ..Limits::NONE });
+    }
+
+    #[test]
+    #[should_panic(expected = "min and max are limits of numbers")]
+    fn a_string_has_no_least_value() {
+        limited(String::SHAPE, Limits { min: Some(3.0), ..Limits::NONE });
+    }
+
+    #[test]
+    #[should_panic(expected = "items_min and items_max are limits of lists")]
+    fn a_string_has_no_items() {
+        limited(String::SHAPE, Limits { items_max: Some(3), ..Limits::NONE });
+    }
+
+    #[test]
+    #[should_panic(expected = "keys_max is a limit of maps")]
+    fn a_list_has_no_keys() {
+        limited(LIST, Limits { keys_max: Some(3), ..Limits::NONE });
+    }
+
+    #[test]
+    #[should_panic(expected = "the type has a format of its own already")]
+    fn a_format_is_not_given_twice() {
+        limited(NAME, Limits { format: Some(Format::Uuid), ..Limits::NONE });
+    }
+
+    #[test]
+    #[should_panic(expected = "a variant of a tagged enum holds a struct with named fields")]
+    fn a_variant_holds_no_string() {
+        record(String::SHAPE);
+    }
+
+    #[test]
+    #[should_panic(expected = "only a struct or a tagged enum can be flattened")]
+    fn a_list_cannot_be_flattened() {
+        object(LIST);
+    }
+
+    #[test]
+    #[should_panic(expected = "the keys of a map are strings")]
+    fn a_number_is_no_key() {
+        text(u8::SHAPE);
+    }
+
+    #[test]
+    fn limits_reach_through_options_lists_and_maps() {
+        let inner = <Option<BTreeMap<String, Vec<String>>>>::SHAPE;
+        let limits = Limits {
+            len_max: Some(3),
+            items_max: Some(2),
+            keys_max: Some(1),
+            format: Some(Format::Id),
+            ..Limits::NONE
+        };
+        assert!(matches!(limited(inner, limits), TypeShape::Limited { .. }));
+    }
 }

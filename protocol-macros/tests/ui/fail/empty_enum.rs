@@ -1,0 +1,6 @@
+use panelot_protocol::Shape;
+
+#[derive(Shape)]
+enum Never {}
+
+fn main() {}

@@ -1,0 +1,7 @@
+use panelot_protocol::Shape;
+
+#[derive(Shape)]
+#[serde(try_from = "String")]
+struct Name(String);
+
+fn main() {}

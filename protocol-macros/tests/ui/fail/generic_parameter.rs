@@ -1,0 +1,8 @@
+use panelot_protocol::Shape;
+
+#[derive(Shape)]
+struct Wrapper<T> {
+    inner: T,
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+use panelot_protocol::Shape;
+
+#[derive(Shape)]
+struct Point {
+    #[shape(nullable)]
+    x: u8,
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+use panelot_protocol::Shape;
+
+#[derive(Shape)]
+enum Side {
+    Left,
+    #[serde(rename = "Left")]
+    Right,
+}
+
+fn main() {}

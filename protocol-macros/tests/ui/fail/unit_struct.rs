@@ -1,0 +1,6 @@
+use panelot_protocol::Shape;
+
+#[derive(Shape)]
+struct Nothing;
+
+fn main() {}

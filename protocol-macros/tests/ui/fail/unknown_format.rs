@@ -1,0 +1,9 @@
+use panelot_protocol::Shape;
+
+#[derive(Shape)]
+struct Point {
+    #[shape(format = email)]
+    x: String,
+}
+
+fn main() {}
