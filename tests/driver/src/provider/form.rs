@@ -95,7 +95,7 @@ fn newest_reading(results: &[ToolResult]) -> Vec<Node> {
 /// The calls that the sentence asks for, in the order of the page, the button last.
 fn plan(sentence: &str, lines: &[Node]) -> Vec<(Node, &'static str, Value)> {
     let mut calls = Vec::new();
-    for (index, node) in lines.iter().enumerate() {
+    for node in lines {
         if node.reference.is_empty() || node.is("disabled") {
             continue;
         }
@@ -107,7 +107,7 @@ fn plan(sentence: &str, lines: &[Node]) -> Vec<(Node, &'static str, Value)> {
                 }
             }
             "combobox" | "listbox" => {
-                if let Some(option) = option_for(sentence, options_of(lines, index)) {
+                if let Some(option) = option_for(sentence, &node.options) {
                     let arguments = json!({ "ref": reference, "values": [option] });
                     calls.push((node.clone(), "select_option", arguments));
                 }
@@ -130,20 +130,10 @@ fn plan(sentence: &str, lines: &[Node]) -> Vec<(Node, &'static str, Value)> {
     calls
 }
 
-/// The options that stand below a list, by indentation.
-fn options_of(lines: &[Node], list: usize) -> impl Iterator<Item = &Node> {
-    let indent = lines.get(list).map_or(0, |node| node.indent);
-    lines
-        .iter()
-        .skip(list + 1)
-        .take_while(move |node| node.indent > indent)
-        .filter(|node| node.role == "option")
-}
-
 /// The longest option that the sentence names.
-fn option_for<'a>(sentence: &str, options: impl Iterator<Item = &'a Node>) -> Option<String> {
+fn option_for(sentence: &str, options: &[String]) -> Option<String> {
     options
-        .map(|option| &option.name)
+        .iter()
         .filter(|name| mentions(sentence, name))
         .max_by_key(|name| name.len())
         .cloned()
@@ -184,11 +174,16 @@ fn first_value(text: &str) -> Option<String> {
     (!value.is_empty()).then(|| value.to_owned())
 }
 
-/// What the page says now, for the user.
+/// What the page says now, for the user: the text of its status or alert.
 fn report(lines: &[Node]) -> String {
-    let said = lines.iter().find(|node| matches!(node.role.as_str(), "status" | "alert"));
-    let said = said.map(|node| if node.value.is_empty() { &node.name } else { &node.value });
-    match said.filter(|said| !said.is_empty()) {
+    let at = lines.iter().position(|node| matches!(node.role.as_str(), "status" | "alert"));
+    let said = at.and_then(|at| {
+        let own = lines.get(at)?;
+        let below = lines.iter().skip(at + 1).take_while(|node| node.indent > own.indent);
+        let texts = std::iter::once(own).chain(below).flat_map(|node| [&node.value, &node.name]);
+        texts.into_iter().find(|text| !text.is_empty())
+    });
+    match said {
         Some(said) => format!("Done. The page says: *{said}*"),
         None => "I have done what I could find to do on this page.".to_owned(),
     }
@@ -211,9 +206,7 @@ mod tests {
     fn each_field_gets_what_the_sentence_says_and_the_button_comes_last() {
         check(
             r#"- textbox "Your name" [ref=a1]
-               - combobox "Drink" [ref=a2]
-                 - option "White tea"
-                 - option "Flat white"
+               - combobox "Drink" [ref=a2] options: "White tea | Flat white"
                - checkbox "Oat milk" [ref=a3]
                - checkbox "Sugar" [ref=a4]
                - button "Place order" [ref=a5]

@@ -1,7 +1,10 @@
 //! Reads the nodes with refs out of the text of a tool result.
 
-/// A line of a snapshot, such as `- textbox "Name" [required] [ref=f1e3]: Ada`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What stands between two options of a list.
+const OPTION_SEPARATOR: &str = " | ";
+
+/// A line of a snapshot, such as `- textbox "Name" [required] [ref=f1e3]: "Ada"`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SnapshotNode {
     /// The role.
     pub role: String,
@@ -13,6 +16,8 @@ pub struct SnapshotNode {
     pub states: Vec<String>,
     /// What stands behind a colon: the value or the text.
     pub value: String,
+    /// The options of a native list.
+    pub options: Vec<String>,
     /// The indentation in characters, which gives the tree.
     pub indent: usize,
 }
@@ -21,9 +26,7 @@ impl SnapshotNode {
     /// Whether a state is set, with or without a value behind `=`.
     #[must_use]
     pub fn is(&self, state: &str) -> bool {
-        self.states
-            .iter()
-            .any(|one| one == state || one.split_once('=').is_some_and(|(name, _)| name == state))
+        self.states.iter().any(|one| one == state || one.split_once('=').is_some_and(|(name, _)| name == state))
     }
 }
 
@@ -48,36 +51,37 @@ fn parse_line(line: &str) -> Option<SnapshotNode> {
         return None;
     }
     let rest = rest.trim_start();
-    let role_end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '-').unwrap_or(rest.len());
+    let role_end = rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
     let (role, mut rest) = rest.split_at_checked(role_end)?;
     if role.is_empty() {
         return None;
     }
     rest = rest.trim_start();
-    let mut name = String::new();
+    let mut node = SnapshotNode { role: role.to_owned(), indent: before.chars().count(), ..Default::default() };
     if rest.starts_with('"') {
-        (name, rest) = quoted(rest)?;
+        (node.name, rest) = quoted(rest)?;
     }
-    let mut states = Vec::new();
-    let mut reference = String::new();
     while let Some(inner) = rest.trim_start().strip_prefix('[') {
         let (state, after) = inner.split_once(']')?;
         match state.strip_prefix("ref=") {
-            Some(found) => reference = found.to_owned(),
-            None => states.push(state.to_owned()),
+            Some(found) => node.reference = found.to_owned(),
+            None => node.states.push(state.to_owned()),
         }
         rest = after;
     }
-    let value =
-        rest.trim_start().strip_prefix(':').map(|value| value.trim().trim_matches('"')).unwrap_or_default();
-    Some(SnapshotNode {
-        role: role.to_owned(),
-        name,
-        reference,
-        states,
-        value: value.to_owned(),
-        indent: before.chars().count(),
-    })
+    if let Some((value, after)) = labelled(rest, ":") {
+        (node.value, rest) = (value, after);
+    }
+    if let Some((options, _)) = labelled(rest, "options:") {
+        node.options = options.split(OPTION_SEPARATOR).map(str::to_owned).collect();
+    }
+    Some(node)
+}
+
+/// Takes a label and the text behind it off the front: a quoted one, or else the rest of the line.
+fn labelled<'a>(text: &'a str, label: &str) -> Option<(String, &'a str)> {
+    let rest = text.trim_start().strip_prefix(label)?.trim();
+    if rest.starts_with('"') { quoted(rest) } else { Some((rest.to_owned(), "")) }
 }
 
 /// Takes a quoted text with backslash escapes off the front.
@@ -98,33 +102,39 @@ fn quoted(text: &str) -> Option<(String, &str)> {
 mod tests {
     use super::*;
 
+    fn node(role: &str, name: &str, reference: &str) -> SnapshotNode {
+        SnapshotNode { role: role.into(), name: name.into(), reference: reference.into(), ..Default::default() }
+    }
+
     #[test]
     fn nodes_with_refs_are_found_among_other_lines() {
         let text = r#"
-            <page origin="http://x">
-            - heading "Order" [level=1]
-            - textbox "Your \"nick\" name" [required] [ref=a1]: Ada
-              + - option "Large" [selected] [ref=a2]
-            not - button "x" [ref=a3]
-            - button [ref=a4]
-        "#;
-        let node =
-            |role: &str, name: &str, reference: &str, states: &[&str], value: &str, indent| SnapshotNode {
-                role: role.into(),
-                name: name.into(),
-                reference: reference.into(),
-                states: states.iter().map(ToString::to_string).collect(),
-                value: value.into(),
-                indent,
-            };
-        assert_eq!(
-            snapshot_nodes(text),
-            [
-                node("textbox", "Your \"nick\" name", "a1", &["required"], "Ada", 12),
-                node("option", "Large", "a2", &["selected"], "", 16),
-                node("button", "", "a4", &[], "", 12),
-            ]
-        );
+<page origin="http://x">
+- heading "Order" [level=1]
+- textbox "Your \"nick\" name" [required] [ref=a1]: Ada
+  + - combobox "Size" [ref=a2] [url=/x]: "M \"1\"" options: "S | M \"1\""
+- combobox "Empty" [ref=a5] options: "One"
+not - button "x" [ref=a3]
+- - button "gone" [ref=a6]
+- button [ref=a4]
+"#;
+        let expected = [
+            SnapshotNode {
+                states: vec!["required".into()],
+                value: "Ada".into(),
+                ..node("textbox", "Your \"nick\" name", "a1")
+            },
+            SnapshotNode {
+                states: vec!["url=/x".into()],
+                value: "M \"1\"".into(),
+                options: vec!["S".into(), "M \"1\"".into()],
+                indent: 4,
+                ..node("combobox", "Size", "a2")
+            },
+            SnapshotNode { options: vec!["One".into()], ..node("combobox", "Empty", "a5") },
+            node("button", "", "a4"),
+        ];
+        assert_eq!(snapshot_nodes(text), expected);
     }
 
     #[test]
