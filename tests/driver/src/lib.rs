@@ -10,6 +10,7 @@
 pub mod browser;
 pub mod cdp;
 pub mod extension;
+pub mod product;
 pub mod provider;
 pub mod sites;
 mod until;
