@@ -233,6 +233,12 @@ impl ConnectForm {
         Address::of(&self.base_url).ok().map(|address| (address.authority.to_owned(), address.is_local()))
     }
 
+    /// The pattern of the host's permission; `None` while the address is wrong.
+    #[must_use]
+    pub fn host_pattern(&self) -> Option<String> {
+        Address::of(&self.base_url).ok().map(|address| address.pattern())
+    }
+
     /// Checks every field.
     ///
     /// # Errors

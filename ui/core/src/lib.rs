@@ -13,3 +13,4 @@ pub mod rows;
 pub mod session;
 pub mod status;
 pub mod trouble;
+pub mod wire;

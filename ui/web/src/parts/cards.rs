@@ -1,0 +1,340 @@
+//! What needs a decision, above the composer: questions, recovery, waits, and the queue.
+
+use dioxus::events::Key as Pressed;
+use dioxus::prelude::*;
+use panelot_protocol::approval::{ApprovalDecision, PendingApproval};
+use panelot_protocol::interaction::{InteractionRequestPayload, InteractionResponse, PendingInteraction};
+use panelot_protocol::op::UncertainResolution;
+use panelot_protocol::snapshot::{RecoveryReason, RunRecoveryState};
+use panelot_ui::format::time_left;
+use panelot_ui::i18n::{Key, Piece};
+use panelot_ui::intents::{Act, Intent};
+use panelot_ui::phrases::{question, recovery, risk};
+use serde_json::Value;
+
+use super::composer::{INPUT_ID, is_composing};
+use super::icons::{Icon, Shape};
+use crate::chrome::clock;
+use crate::store::Store;
+use crate::{page, shell};
+
+/// Keys do nothing for so long after a question has appeared: what is typed then was meant for something else.
+const KEYS_ASLEEP_MS: u64 = 600;
+/// How often the time that is left is shown anew.
+const TICK_MS: u64 = 1_000;
+
+/// The first of what waits for the user. A question comes before a wait, a wait before recovery.
+#[component]
+pub fn Cards() -> Element {
+    let store = use_context::<Store>();
+    let around = store.around.read();
+    let Some(around) = around.as_ref() else { return rsx! {} };
+    let count = around.approvals.len();
+    if let Some(pending) = around.approvals.first() {
+        return rsx! { Approval { key: "{pending.approval_id}", pending: pending.clone(), count } };
+    }
+    if let Some(pending) = around.interactions.first() {
+        return rsx! { Interaction { key: "{pending.interaction_id}", pending: pending.clone() } };
+    }
+    match around.recoverable.first() {
+        Some(run) => rsx! { Recovery { key: "{run.run_id}", run: run.clone() } },
+        None => rsx! {},
+    }
+}
+
+#[component]
+fn Sentence(pieces: Vec<Piece>) -> Element {
+    rsx! {
+        for piece in pieces {
+            if piece.strong {
+                b { "{piece.text}" }
+            } else {
+                "{piece.text}"
+            }
+        }
+    }
+}
+
+#[component]
+fn Approval(pending: PendingApproval, count: usize) -> Element {
+    let mut store = use_context::<Store>();
+    let born_ms = use_hook(clock::now_ms);
+    let mut more = use_signal(|| false);
+    let mut decided = use_signal(|| false);
+    let note = use_signal(String::new);
+    let request = &pending.request;
+    let language = *store.language.read();
+    let sentence = question(language, request);
+    let words: String = sentence.iter().map(|piece| piece.text.as_str()).collect();
+    let announced = shell::say(&store, Key::AskAnnounce, &[("sentence", &words)]);
+    use_effect(move || store.announcement.set(announced.clone()));
+    let approval_id = pending.approval_id.clone();
+    let decide = use_callback(move |decision: ApprovalDecision| {
+        if !decided() {
+            decided.set(true);
+            shell::intend(Intent::Decide { approval_id: approval_id.clone(), decision });
+            page::focus(INPUT_ID);
+        }
+    });
+    let decline = use_callback(move |()| {
+        let note = note.peek().trim().to_owned();
+        decide.call(ApprovalDecision::Decline { note: Some(note).filter(|note| !note.is_empty()) });
+    });
+    let params = serde_json::to_string_pretty(&request.params).unwrap_or_default();
+    let busy = decided();
+    rsx! {
+        section {
+            class: "card", "data-testid": "approval", "data-approval": "{pending.approval_id}", role: "group",
+            aria_label: store.t(Key::AskTitle), aria_description: store.t(Key::AskKeys), tabindex: "0",
+            onkeydown: move |event| {
+                if is_composing(&event) || clock::now_ms().saturating_sub(born_ms) < KEYS_ASLEEP_MS {
+                    return;
+                }
+                let decision = match event.key() {
+                    Pressed::Escape => Some(ApprovalDecision::Cancel {}),
+                    Pressed::Character(letter) if !holds_modifier(&event) => match letter.to_ascii_lowercase().as_str() {
+                        "y" => Some(ApprovalDecision::Accept {}),
+                        "s" => Some(ApprovalDecision::AcceptForSession {}),
+                        "a" => Some(ApprovalDecision::AcceptForSite {}),
+                        "n" => {
+                            event.prevent_default();
+                            decline.call(());
+                            None
+                        }
+                        _ => None,
+                    },
+                    _ => None,
+                };
+                if let Some(decision) = decision {
+                    event.prevent_default();
+                    event.stop_propagation();
+                    decide.call(decision);
+                }
+            },
+            header {
+                span { {store.t(Key::AskTitle)} }
+                span {
+                    if count > 1 {
+                        {shell::say(&store, Key::QueuePosition, &[("index", "1"), ("count", &count.to_string())])}
+                        " · "
+                    }
+                    TimeLeft { until_ms: request.deadline_ms }
+                }
+            }
+            p { class: "sentence", dir: "auto", Sentence { pieces: sentence } }
+            for flag in request.flags.iter() {
+                p { class: "risk", Icon { shape: Shape::Warning } span { {store.t(risk(*flag))} } }
+            }
+            div { class: "pair",
+                button {
+                    class: "button main-act", "data-testid": "approve", disabled: busy, aria_keyshortcuts: "Y",
+                    onclick: move |_| decide.call(ApprovalDecision::Accept {}),
+                    {store.t(Key::Allow)} kbd { "Y" }
+                }
+                button {
+                    class: "button", "data-testid": "decline", disabled: busy, aria_keyshortcuts: "N",
+                    onclick: move |_| decline.call(()),
+                    {store.t(Key::Decline)} kbd { "N" }
+                }
+            }
+            button {
+                class: "link", style: "align-self: flex-start", "data-testid": "approval-more", aria_expanded: more(),
+                onclick: move |_| more.toggle(),
+                {store.t(if more() { Key::Less } else { Key::More })}
+            }
+            div { class: "more", hidden: !more(),
+                button {
+                    class: "button", "data-testid": "approve-session", disabled: busy, aria_keyshortcuts: "S",
+                    onclick: move |_| decide.call(ApprovalDecision::AcceptForSession {}),
+                    {store.t(Key::AllowSession)} kbd { "S" }
+                }
+                button {
+                    class: "button", "data-testid": "approve-site", disabled: busy || request.origin.is_none(), aria_keyshortcuts: "A",
+                    onclick: move |_| decide.call(ApprovalDecision::AcceptForSite {}),
+                    {store.t(Key::AllowSite)} kbd { "A" }
+                }
+                button {
+                    class: "button risky", "data-testid": "cancel", disabled: busy, aria_keyshortcuts: "Escape",
+                    onclick: move |_| decide.call(ApprovalDecision::Cancel {}),
+                    {store.t(Key::DeclineStop)} kbd { "Esc" }
+                }
+                Note { note }
+                if let Some(line) = request.preview.as_ref().and_then(|preview| preview.snapshot_line.clone()) {
+                    pre { class: "data", tabindex: "0", "{line}" }
+                }
+                pre { class: "data", "data-testid": "approval-params", tabindex: "0", aria_label: store.t(Key::ToolParameters), "{request.tool_name}\n{params}" }
+            }
+        }
+    }
+}
+
+fn holds_modifier(event: &Event<KeyboardData>) -> bool {
+    let held = event.modifiers();
+    held.ctrl() || held.alt() || held.meta()
+}
+
+/// Where the user says why not. Its keys are text, not answers.
+#[component]
+fn Note(note: Signal<String>) -> Element {
+    let store = use_context::<Store>();
+    rsx! {
+        input {
+            class: "input", "data-testid": "decline-note", dir: "auto", aria_label: store.t(Key::DeclineNote), placeholder: store.t(Key::DeclineNote),
+            maxlength: "4096", value: "{note}",
+            oninput: move |event| note.set(event.value()),
+            onkeydown: move |event| {
+                if event.key() != Pressed::Escape {
+                    event.stop_propagation();
+                }
+            },
+        }
+    }
+}
+
+#[component]
+fn TimeLeft(until_ms: u64) -> Element {
+    let store = use_context::<Store>();
+    let mut now_ms = use_signal(clock::now_ms);
+    use_future(move || async move {
+        loop {
+            clock::sleep_ms(TICK_MS).await;
+            now_ms.set(clock::now_ms());
+        }
+    });
+    let left = time_left(until_ms, now_ms());
+    let text = shell::say(&store, Key::TimeLeft, &[("time", &left)]);
+    rsx! { span { role: "timer", "{text}" } }
+}
+
+#[component]
+fn Recovery(run: RunRecoveryState) -> Element {
+    let store = use_context::<Store>();
+    let pieces = recovery(*store.language.read(), run.reason, run.pending_tool.as_ref());
+    let uncertain = run.reason == RecoveryReason::UncertainWrite;
+    let run_id = run.run_id.clone();
+    let act = use_callback(move |act: Option<UncertainResolution>| {
+        let act = match act {
+            Some(resolution) => Act::Resolve(run_id.clone(), resolution),
+            None => Act::Resume(run_id.clone()),
+        };
+        shell::intend(Intent::InThread(act));
+    });
+    rsx! {
+        section { class: "card", "data-testid": "recovery", "data-reason": if uncertain { "uncertain" } else { "interrupted" }, role: "group", aria_label: store.t(Key::StatusUncertain),
+            p { class: "sentence", dir: "auto", Sentence { pieces } }
+            div { class: "many",
+                if uncertain {
+                    button { class: "button main-act", "data-testid": "mark-done", onclick: move |_| act.call(Some(UncertainResolution::MarkDone)), {store.t(Key::MarkDone)} }
+                    button { class: "button", "data-testid": "retry", onclick: move |_| act.call(Some(UncertainResolution::Retry)), {store.t(Key::Retry)} }
+                    button { class: "button risky", "data-testid": "fail", onclick: move |_| act.call(Some(UncertainResolution::Fail)), {store.t(Key::Fail)} }
+                } else {
+                    button { class: "button main-act", "data-testid": "continue", onclick: move |_| act.call(None), {store.t(Key::Continue)} }
+                }
+            }
+        }
+    }
+}
+
+#[component]
+fn Interaction(pending: PendingInteraction) -> Element {
+    let store = use_context::<Store>();
+    let mut text = use_signal(String::new);
+    let id = pending.interaction_id.clone();
+    let respond = use_callback(move |response: InteractionResponse| {
+        shell::intend(Intent::Respond { interaction_id: id.clone(), response });
+    });
+    let local = clock::local_time();
+    let mut options: Vec<String> = Vec::new();
+    let mut free_text = false;
+    let (title, words) = match &pending.request {
+        InteractionRequestPayload::AskUser { question, options: offered, .. } => {
+            options.clone_from(offered);
+            free_text = offered.is_empty();
+            (store.t(Key::InteractAsk).to_owned(), question.clone())
+        }
+        InteractionRequestPayload::UserAction { instruction, .. } => {
+            (store.t(Key::InteractAction).to_owned(), instruction.clone())
+        }
+        InteractionRequestPayload::Takeover { what, .. } => {
+            (store.t(Key::InteractTakeover).to_owned(), what.clone())
+        }
+        InteractionRequestPayload::WatchPage { condition, .. } => {
+            (shell::say(&store, Key::InteractWatch, &[("detail", condition)]), String::new())
+        }
+        InteractionRequestPayload::ScheduleResume { at_ms, reason, .. } => {
+            let time = local.clock(*at_ms);
+            (shell::say(&store, Key::InteractSchedule, &[("time", &time), ("detail", reason)]), String::new())
+        }
+        InteractionRequestPayload::Elicitation { server, message, .. } => {
+            free_text = true;
+            (shell::say(&store, Key::InteractServer, &[("server", server)]), message.clone())
+        }
+    };
+    rsx! {
+        section { class: "card", "data-testid": "interaction", role: "group", aria_label: "{title}",
+            header { span { dir: "auto", "{title}" } }
+            if !words.is_empty() {
+                p { class: "sentence", dir: "auto", "{words}" }
+            }
+            div { class: "many",
+                for option in options.iter().cloned() {
+                    button {
+                        key: "{option}", class: "button", "data-testid": "interaction-option", dir: "auto",
+                        onclick: { let value = option.clone(); move |_| respond.call(InteractionResponse::Submit { value: Value::String(value.clone()) }) },
+                        "{option}"
+                    }
+                }
+            }
+            if free_text {
+                input { class: "input", "data-testid": "interaction-input", dir: "auto", aria_label: store.t(Key::InteractAnswer), value: "{text}", oninput: move |event| text.set(event.value()) }
+            }
+            div { class: "many",
+                if free_text {
+                    button {
+                        class: "button main-act", "data-testid": "interaction-submit", disabled: text.read().trim().is_empty(),
+                        onclick: move |_| respond.call(InteractionResponse::Submit { value: Value::String(text.peek().trim().to_owned()) }),
+                        {store.t(Key::InteractSubmit)}
+                    }
+                } else if options.is_empty() {
+                    button { class: "button main-act", "data-testid": "interaction-done", onclick: move |_| respond.call(InteractionResponse::Done {}), {store.t(Key::InteractDone)} }
+                }
+                button { class: "button", "data-testid": "interaction-decline", onclick: move |_| respond.call(InteractionResponse::Decline { note: None }), {store.t(Key::InteractDecline)} }
+            }
+        }
+    }
+}
+
+/// Messages that wait for their turn.
+#[component]
+pub fn Queue() -> Element {
+    let store = use_context::<Store>();
+    let queue =
+        use_memo(move || store.around.read().as_ref().map(|around| around.queue.clone()).unwrap_or_default());
+    let queue = queue.read();
+    if queue.runs.is_empty() {
+        return rsx! {};
+    }
+    let title = shell::say(&store, Key::QueueTitle, &[("count", &queue.runs.len().to_string())]);
+    rsx! {
+        section { class: "queue", "data-testid": "queue", "data-held": queue.held, aria_label: "{title}",
+            header {
+                span { "{title}" if queue.held { " · " {store.t(Key::QueueHeld)} } }
+                if queue.held {
+                    button { class: "link", "data-testid": "queue-release", onclick: move |_| { shell::intend(Intent::InThread(Act::ReleaseQueue)); }, {store.t(Key::QueueRelease)} }
+                }
+            }
+            ol {
+                for run in queue.runs.iter().cloned() {
+                    li { key: "{run.run_id}", "data-testid": "queue-row",
+                        span { dir: "auto", "{run.input.text}" }
+                        button {
+                            class: "icon small", "data-testid": "queue-remove", aria_label: store.t(Key::QueueRemove), title: store.t(Key::QueueRemove),
+                            onclick: { let run_id = run.run_id.clone(); move |_| { shell::intend(Intent::InThread(Act::Unqueue(run_id.clone()))); } },
+                            Icon { shape: Shape::Cross, size: 14 }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! The composer: what is written, which page is meant, which model and policy, send or stop.
+
+use dioxus::events::Key as Pressed;
+use dioxus::prelude::*;
+use dioxus::web::WebEventExt;
+use panelot_protocol::ids::ThreadId;
+use panelot_protocol::turn::{ModelRef, PermissionPolicy, UserInput};
+use panelot_ui::i18n::Key;
+use panelot_ui::intents::Intent;
+use panelot_ui::session::Delivery;
+
+use super::icons::{Icon, Shape};
+use crate::chrome::{clock, session_storage};
+use crate::store::Store;
+use crate::{page, shell};
+
+/// Id of the text field.
+pub const INPUT_ID: &str = "composer-input";
+/// How long after the last key the draft is stored.
+const DRAFT_SETTLE_MS: u64 = 250;
+/// The key code of a key that an input method has taken.
+const KEY_CODE_COMPOSING: u32 = 229;
+
+/// Whether an input method is at work on this key. Some report it as a flag, some only as a key code, one of them
+/// after the composition has ended.
+#[must_use]
+pub fn is_composing(event: &Event<KeyboardData>) -> bool {
+    event.is_composing()
+        || event
+            .data()
+            .try_as_web_event()
+            .is_some_and(|event| event.is_composing() || event.key_code() == KEY_CODE_COMPOSING)
+}
+
+fn draft_key(thread_id: Option<&ThreadId>) -> String {
+    format!("draft:{}", thread_id.map_or("new", ThreadId::as_str))
+}
+
+/// The composer.
+#[component]
+pub fn Composer() -> Element {
+    let mut store = use_context::<Store>();
+    let mut text = use_signal(String::new);
+    let mut with_tab = use_signal(|| true);
+    let mut edits = use_signal(|| 0_u32);
+
+    // Each thread has its own draft; one that is being made takes the new chat's along with its first message.
+    use_effect(move || {
+        let key = draft_key(store.thread_id.read().as_ref());
+        spawn(async move {
+            let draft = session_storage::get(&key).await.unwrap_or_default();
+            if key == draft_key(store.thread_id.peek().as_ref()) && text.peek().is_empty() {
+                text.set(draft);
+            }
+        });
+    });
+    use_effect(move || {
+        if store.restore.read().is_none() {
+            return;
+        }
+        let Some(back) = store.restore.write().take() else { return };
+        let written = text.peek().clone();
+        let joined = if written.trim().is_empty() || written == back.text {
+            back.text
+        } else {
+            format!("{}\n\n{written}", back.text)
+        };
+        keep_draft(&store, &joined);
+        text.set(joined);
+        page::focus(INPUT_ID);
+    });
+
+    let send = use_callback(move |delivery: Delivery| {
+        let written = text.peek().trim().to_owned();
+        if written.is_empty() {
+            return;
+        }
+        let captured_tab = store.tab.peek().clone().filter(|_| *with_tab.peek());
+        let input = UserInput { text: written, captured_tab, ..UserInput::default() };
+        keep_draft(&store, "");
+        text.set(String::new());
+        store.trouble.set(None);
+        store.following.set(true);
+        shell::intend(Intent::Send { input, delivery });
+    });
+    let running = *store.running.read();
+    let empty = text.read().trim().is_empty();
+    let placeholder =
+        store.t(if running { Key::ComposerPlaceholderRunning } else { Key::ComposerPlaceholder });
+    rsx! {
+        form {
+            class: "composer",
+            onsubmit: move |event| event.prevent_default(),
+            ContextChip { with_tab }
+            textarea {
+                id: INPUT_ID, "data-testid": "composer", rows: "1", dir: "auto", autofocus: true, aria_label: store.t(Key::ComposerLabel), placeholder,
+                maxlength: "400000",
+                value: "{text}",
+                oninput: move |event| {
+                    text.set(event.value());
+                    let edit = edits.peek().wrapping_add(1);
+                    edits.set(edit);
+                    spawn(async move {
+                        clock::sleep_ms(DRAFT_SETTLE_MS).await;
+                        if *edits.peek() == edit {
+                            keep_draft(&store, &text.peek());
+                        }
+                    });
+                },
+                onkeydown: move |event| {
+                    if is_composing(&event) {
+                        return;
+                    }
+                    let held = event.modifiers();
+                    match event.key() {
+                        Pressed::Enter if held.alt() && held.shift() => {
+                            event.prevent_default();
+                            send.call(Delivery::Queue);
+                        }
+                        Pressed::Enter if !held.shift() => {
+                            event.prevent_default();
+                            send.call(Delivery::Now);
+                        }
+                        Pressed::Escape if *store.running.peek() => {
+                            event.prevent_default();
+                            shell::intend(Intent::Stop);
+                        }
+                        _ => {}
+                    }
+                },
+            }
+            div { class: "line",
+                ModelPick {}
+                PolicyPick {}
+                span { class: "gap" }
+                if running {
+                    button {
+                        r#type: "button", class: "send halt", "data-testid": "stop", aria_label: store.t(Key::Stop), title: store.t(Key::Stop),
+                        disabled: *store.stopping.read(), aria_keyshortcuts: "Escape",
+                        onclick: move |_| { shell::intend(Intent::Stop); },
+                        Icon { shape: Shape::Stop }
+                    }
+                }
+                if !running || !empty {
+                    button {
+                        r#type: "button", class: "send", "data-testid": "send", disabled: empty,
+                        aria_label: store.t(if running { Key::SendSteer } else { Key::Send }),
+                        title: store.t(if running { Key::SendSteer } else { Key::Send }),
+                        onclick: move |_| send.call(Delivery::Now),
+                        Icon { shape: Shape::Send }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn keep_draft(store: &Store, text: &str) {
+    session_storage::put(&draft_key(store.thread_id.peek().as_ref()), text);
+}
+
+/// Which page is meant.
+#[component]
+fn ContextChip(with_tab: Signal<bool>) -> Element {
+    let store = use_context::<Store>();
+    let tab = store.tab.read();
+    let Some(tab) = tab.as_ref() else { return rsx! {} };
+    let title = tab.title.clone().filter(|title| !title.is_empty()).or(tab.url.clone()).unwrap_or_default();
+    rsx! {
+        div { class: "context",
+            if with_tab() {
+                span { class: "chip", "data-testid": "context-chip", title: tab.url.clone().unwrap_or_default(),
+                    Icon { shape: Shape::Page, size: 12 }
+                    span { dir: "auto", "{title}" }
+                    button {
+                        r#type: "button", class: "icon", "data-testid": "context-remove", aria_label: store.t(Key::TabLeaveOut), title: store.t(Key::TabLeaveOut),
+                        onclick: move |_| with_tab.set(false),
+                        Icon { shape: Shape::Cross, size: 12 }
+                    }
+                }
+            } else {
+                button {
+                    r#type: "button", class: "chip", "data-testid": "context-add", title: store.t(Key::TabUse),
+                    onclick: move |_| with_tab.set(true),
+                    Icon { shape: Shape::Plus, size: 12 }
+                    span { {store.t(Key::TabUse)} }
+                }
+            }
+        }
+    }
+}
+
+#[component]
+fn ModelPick() -> Element {
+    let store = use_context::<Store>();
+    let choices = use_memo(move || {
+        let settings = store.settings.read();
+        let mut choices: Vec<(ModelRef, String)> = Vec::new();
+        let Some(settings) = settings.as_ref() else { return choices };
+        for connection in settings.connections.iter().filter(|connection| connection.enabled) {
+            for entry in &connection.models {
+                let name = entry.display_name.clone().unwrap_or_else(|| entry.model.model_id.clone());
+                choices.push((entry.model.clone(), format!("{name} · {}", connection.name)));
+            }
+        }
+        if let Some(default) = &settings.default_model
+            && !choices.iter().any(|(model, _)| model == default)
+        {
+            choices.push((default.clone(), default.model_id.clone()));
+        }
+        choices
+    });
+    let choices = choices.read();
+    let chosen = store.model.read().clone();
+    let at = chosen.and_then(|chosen| choices.iter().position(|(model, _)| *model == chosen));
+    let models: Vec<ModelRef> = choices.iter().map(|(model, _)| model.clone()).collect();
+    rsx! {
+        span { class: "pick",
+            select {
+                "data-testid": "model", aria_label: store.t(Key::Model), title: store.t(Key::Model),
+                onchange: move |event| {
+                    if let Some(model) = event.value().parse().ok().and_then(|at: usize| models.get(at)) {
+                        shell::intend(Intent::ChooseModel(model.clone()));
+                    }
+                },
+                if at.is_none() {
+                    option { value: "", selected: true, {store.t(Key::ModelNone)} }
+                }
+                for (place, (_, name)) in choices.iter().enumerate() {
+                    option { key: "{place}", value: "{place}", selected: Some(place) == at, "{name}" }
+                }
+            }
+            Icon { shape: Shape::ChevronDown, size: 10 }
+        }
+    }
+}
+
+/// The policies with their names.
+pub const POLICIES: [(PermissionPolicy, Key, Key); 3] = [
+    (PermissionPolicy::Always, Key::PolicyAlways, Key::PolicyAlwaysHint),
+    (PermissionPolicy::Untrusted, Key::PolicyUntrusted, Key::PolicyUntrustedHint),
+    (PermissionPolicy::Auto, Key::PolicyAuto, Key::PolicyAutoHint),
+];
+
+#[component]
+fn PolicyPick() -> Element {
+    let store = use_context::<Store>();
+    let chosen = *store.policy.read();
+    rsx! {
+        span { class: "pick",
+            select {
+                "data-testid": "policy", aria_label: store.t(Key::Policy), title: store.t(Key::Policy),
+                onchange: move |event| {
+                    if let Some((policy, ..)) = event.value().parse().ok().and_then(|at: usize| POLICIES.get(at)) {
+                        shell::intend(Intent::ChoosePolicy(*policy));
+                    }
+                },
+                for (place, (policy, name, _)) in POLICIES.iter().enumerate() {
+                    option { key: "{place}", value: "{place}", selected: *policy == chosen, {store.t(*name)} }
+                }
+            }
+            Icon { shape: Shape::ChevronDown, size: 10 }
+        }
+    }
+}

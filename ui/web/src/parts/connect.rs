@@ -1,0 +1,186 @@
+//! The form for a connection, shared by the first run and the options.
+
+use dioxus::prelude::*;
+use panelot_protocol::ids::SubmissionId;
+use panelot_protocol::settings::SettingsPatch;
+use panelot_ui::connect_form::{Complaint, ConnectForm, Field, TEMPLATES};
+use panelot_ui::i18n::{Key, pieces};
+use panelot_ui::intents::Intent;
+
+use crate::chrome::permissions;
+use crate::shell;
+use crate::store::Store;
+
+/// The form. `done` is called once the engine has stored the connection.
+#[component]
+pub fn Connect(initial: ConnectForm, make_default: bool, done: EventHandler<()>) -> Element {
+    let store = use_context::<Store>();
+    let form = use_signal(|| initial.clone());
+    let mut complaints = use_signal(Vec::<Complaint>::new);
+    let mut waiting = use_signal(Vec::<SubmissionId>::new);
+    let mut stored = use_signal(|| false);
+    let mut denied = use_signal(|| None::<String>);
+
+    use_effect(move || {
+        let saved = store.saved.read();
+        let answer =
+            waiting.peek().first().and_then(|first| saved.iter().find(|(id, _)| id == first).cloned());
+        if let Some((_, well)) = answer {
+            waiting.set(Vec::new());
+            if well {
+                stored.set(true);
+                done.call(());
+            }
+        }
+    });
+    let save = use_callback(move |()| {
+        stored.set(false);
+        let checked = match form.peek().check() {
+            Ok(checked) => checked,
+            Err(wrong) => {
+                complaints.set(wrong);
+                return;
+            }
+        };
+        complaints.set(Vec::new());
+        // Asked in the click itself; saving does not wait for the answer, which may never come.
+        let asked = permissions::request(&checked.host_pattern);
+        let host = checked.host_pattern.clone();
+        spawn(async move {
+            let granted = asked.await;
+            denied.set((!granted).then_some(host));
+        });
+        let patch = SettingsPatch::PutConnection { connection: checked.connection };
+        let mut said = shell::intend(Intent::Settings(Box::new(patch)));
+        if make_default {
+            let patch = SettingsPatch::DefaultModel { model: Some(checked.model) };
+            said.extend(shell::intend(Intent::Settings(Box::new(patch))));
+        }
+        waiting.set(said);
+    });
+    let busy = !waiting.read().is_empty();
+    rsx! {
+        form {
+            class: "form", novalidate: true,
+            onsubmit: move |event| {
+                event.prevent_default();
+                save.call(());
+            },
+            Fields { form, complaints }
+            Consent { form }
+            div { class: "row",
+                button { r#type: "submit", class: "button main-act", "data-testid": "conn-save", disabled: busy, {store.t(if busy { Key::ConnSaving } else { Key::ConnSave })} }
+                if stored() {
+                    span { class: "saved", "data-testid": "conn-saved", role: "status", {store.t(Key::ConnSaved)} }
+                }
+            }
+            if let Some(host) = denied() {
+                p { class: "hint", "data-testid": "conn-denied", {shell::say(&store, Key::ConnPermissionDenied, &[("host", &host)])} }
+            }
+        }
+    }
+}
+
+#[component]
+fn Fields(form: Signal<ConnectForm>, complaints: Signal<Vec<Complaint>>) -> Element {
+    let store = use_context::<Store>();
+    let language = *store.language.read();
+    let shown = form.read();
+    let key_hint = if shown.keeps_key() {
+        Some(Key::ConnKeyStored)
+    } else if shown.key_optional() {
+        Some(Key::ConnKeyNone)
+    } else {
+        None
+    };
+    rsx! {
+        div { class: "field",
+            label { r#for: "conn-template", {store.t(Key::ConnTemplate)} }
+            select {
+                class: "input", id: "conn-template", "data-testid": "conn-template",
+                onchange: move |event| {
+                    if let Some(at) = TEMPLATES.iter().position(|template| template.id == event.value()) {
+                        form.with_mut(|form| form.choose(at, language));
+                    }
+                },
+                for (at, template) in TEMPLATES.iter().enumerate() {
+                    option { key: "{template.id}", value: "{template.id}", selected: at == shown.template, {template.name.text(language)} }
+                }
+            }
+        }
+        Line { field: Field::Name, id: "conn-name", label: Key::ConnName, value: shown.name.clone(), complaints, kind: "text",
+            change: move |value| form.with_mut(|form| form.name = value) }
+        Line { field: Field::Url, id: "conn-url", label: Key::ConnUrl, value: shown.base_url.clone(), complaints, kind: "url",
+            change: move |value| form.with_mut(|form| form.base_url = value) }
+        Line { field: Field::Key, id: "conn-key", label: Key::ConnKey, hint: key_hint, value: shown.key.clone(), complaints, kind: "password",
+            change: move |value| form.with_mut(|form| form.key = value) }
+        Line { field: Field::Model, id: "conn-model", label: Key::ConnModel, hint: Some(Key::ConnModelHint), value: shown.model.clone(), complaints, kind: "text",
+            change: move |value| form.with_mut(|form| form.model = value) }
+        label { class: "check",
+            input {
+                r#type: "checkbox", "data-testid": "conn-vision", checked: shown.vision,
+                onchange: move |event| {
+                    let vision = event.checked();
+                    form.with_mut(|form| form.vision = vision);
+                },
+            }
+            {store.t(Key::ConnVision)}
+        }
+    }
+}
+
+#[component]
+fn Line(
+    field: Field,
+    id: &'static str,
+    label: Key,
+    #[props(default)] hint: Option<Key>,
+    value: String,
+    complaints: Signal<Vec<Complaint>>,
+    kind: &'static str,
+    change: EventHandler<String>,
+) -> Element {
+    let store = use_context::<Store>();
+    let wrong = complaints.read().iter().find(|complaint| complaint.field == field).copied();
+    let described = format!("{id}-note");
+    rsx! {
+        div { class: "field",
+            label { r#for: id, {store.t(label)} }
+            input {
+                class: "input", id, "data-testid": id, r#type: kind, dir: "ltr", autocomplete: "off", spellcheck: "false", maxlength: "8192",
+                aria_invalid: wrong.is_some(), aria_describedby: "{described}", value: "{value}",
+                oninput: move |event| change.call(event.value()),
+            }
+            div { id: "{described}",
+                if let Some(wrong) = wrong {
+                    p { class: "wrong", "data-testid": "conn-error", role: "alert", {wrong.text(*store.language.read())} }
+                } else if let Some(hint) = hint {
+                    p { class: "hint", {store.t(hint)} }
+                }
+            }
+        }
+    }
+}
+
+/// Where everything will go, said before it does.
+#[component]
+fn Consent(form: Signal<ConnectForm>) -> Element {
+    let store = use_context::<Store>();
+    let language = *store.language.read();
+    let Some((host, local)) = form.read().host() else { return rsx! {} };
+    let key = if local { Key::ConnGoesLocal } else { Key::ConnGoesTo };
+    rsx! {
+        div { class: "field",
+            p { class: "hint",
+                for piece in pieces(language, key, &[("host", &host)]) {
+                    if piece.strong {
+                        b { "{piece.text}" }
+                    } else {
+                        "{piece.text}"
+                    }
+                }
+            }
+            p { class: "hint", {shell::say(&store, Key::ConnPermission, &[("host", &host)])} }
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! What the pages are made of.
+
+pub mod cards;
+pub mod composer;
+pub mod connect;
+pub mod conversation;
+pub mod first_run;
+pub mod icons;
+pub mod markdown;
+pub mod messages;
+pub mod options;
+pub mod status;
+pub mod threads;
+pub mod tools;

@@ -1,0 +1,355 @@
+//! The options: models, permissions, general, about.
+
+use dioxus::prelude::*;
+use panelot_protocol::ids::ConnectionId;
+use panelot_protocol::settings::{
+    ConnectionView, Language, PermissionRule, RuleEffect, SettingsPatch, Theme,
+};
+use panelot_protocol::turn::ModelRef;
+use panelot_ui::connect_form::ConnectForm;
+use panelot_ui::i18n::Key;
+use panelot_ui::intents::Intent;
+
+use super::composer::POLICIES;
+use super::connect::Connect;
+use super::icons::{Icon, Shape};
+use super::status::{Reconnecting, ReloadRequired, TroubleBar};
+use crate::chrome::{clock, permissions, runtime, tabs};
+use crate::store::Store;
+use crate::{page, shell};
+use panelot_ui::connection::Link;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Section {
+    Models,
+    Permissions,
+    General,
+    About,
+}
+
+const SECTIONS: [(Section, Key, &str); 4] = [
+    (Section::Models, Key::SectionModels, "nav-models"),
+    (Section::Permissions, Key::SectionPermissions, "nav-permissions"),
+    (Section::General, Key::SectionGeneral, "nav-general"),
+    (Section::About, Key::SectionAbout, "nav-about"),
+];
+
+fn change(patch: SettingsPatch) {
+    shell::intend(Intent::Settings(Box::new(patch)));
+}
+
+/// The options page.
+#[component]
+pub fn Options() -> Element {
+    let store = use_context::<Store>();
+    let mut section = use_signal(|| Section::Models);
+    use_effect(move || page::set_title(store.t(Key::OptionsTitle)));
+    let reload = *store.link.read() == Link::ReloadRequired;
+    rsx! {
+        div { class: "options", "data-testid": "options",
+            nav { aria_label: store.t(Key::OptionsTitle),
+                h1 { {store.t(Key::OptionsTitle)} }
+                for (this, key, test) in SECTIONS {
+                    button {
+                        key: "{test}", "data-testid": test, aria_current: if section() == this { "page" } else { "false" },
+                        onclick: move |_| section.set(this),
+                        {store.t(key)}
+                    }
+                }
+            }
+            main {
+                if reload {
+                    ReloadRequired {}
+                }
+                Reconnecting {}
+                TroubleBar {}
+                match section() {
+                    Section::Models => rsx! { Models {} },
+                    Section::Permissions => rsx! { Permissions {} },
+                    Section::General => rsx! { General {} },
+                    Section::About => rsx! { About {} },
+                }
+            }
+        }
+    }
+}
+
+/// What the models' section does.
+#[derive(Clone, PartialEq)]
+enum Doing {
+    Listing,
+    Editing(Box<ConnectForm>),
+    Deleting(ConnectionId),
+}
+
+#[component]
+fn Models() -> Element {
+    let store = use_context::<Store>();
+    let mut doing = use_signal(|| Doing::Listing);
+    let settings = store.settings.read();
+    let Some(settings) = settings.as_ref() else { return rsx! {} };
+    if let Doing::Editing(form) = doing() {
+        let title = match &form.stored {
+            Some(stored) => shell::say(&store, Key::ConnEdit, &[("name", &stored.name)]),
+            None => store.t(Key::ConnAdd).to_owned(),
+        };
+        let first = settings.default_model.is_none();
+        let id = form.connection_id.clone();
+        return rsx! {
+            section {
+                h2 { "{title}" }
+                Connect { key: "{id}", initial: *form, make_default: first, done: move |()| doing.set(Doing::Listing) }
+                button { class: "link", style: "align-self: flex-start", onclick: move |_| doing.set(Doing::Listing), {store.t(Key::Cancel)} }
+            }
+        };
+    }
+    let empty = settings.connections.is_empty();
+    let used = settings.default_model.clone();
+    rsx! {
+        section {
+            h2 { {store.t(Key::SectionModels)} }
+            p { class: "lead", {store.t(Key::ModelsText)} }
+            if empty {
+                p { class: "quiet", {store.t(Key::ConnEmpty)} }
+            } else {
+                ul { class: "rows",
+                    for connection in settings.connections.iter() {
+                        ConnectionRow { key: "{connection.connection_id}", connection: connection.clone(), used: used.clone(), doing }
+                    }
+                }
+            }
+            button {
+                class: "button main-act", style: "align-self: flex-start", "data-testid": "conn-add",
+                onclick: move |_| {
+                    let form = ConnectForm::new(ConnectionId::new(clock::uuid()), *store.language.peek());
+                    doing.set(Doing::Editing(Box::new(form)));
+                },
+                Icon { shape: Shape::Plus, size: 14 }
+                {store.t(Key::ConnAdd)}
+            }
+        }
+    }
+}
+
+#[component]
+fn ConnectionRow(connection: ConnectionView, used: Option<ModelRef>, doing: Signal<Doing>) -> Element {
+    let store = use_context::<Store>();
+    let id = connection.connection_id.clone();
+    let names = [("name", connection.name.as_str())];
+    if doing() == Doing::Deleting(id.clone()) {
+        return rsx! {
+            li { "data-testid": "conn-row",
+                span { class: "grow", {shell::say(&store, Key::ConnDeleteQuestion, &names)} }
+                button {
+                    class: "button risky", "data-testid": "conn-delete-confirm",
+                    onclick: move |_| {
+                        change(SettingsPatch::RemoveConnection { connection_id: id.clone() });
+                        doing.set(Doing::Listing);
+                    },
+                    {store.t(Key::Delete)}
+                }
+                button { class: "button", onclick: move |_| doing.set(Doing::Listing), {store.t(Key::Keep)} }
+            }
+        };
+    }
+    let chosen = used.filter(|model| model.connection_id == id);
+    let first_model = connection.models.first().map(|entry| entry.model.clone());
+    let shown_model =
+        chosen.as_ref().or(first_model.as_ref()).map(|model| model.model_id.clone()).unwrap_or_default();
+    let edit_label = shell::say(&store, Key::ConnEdit, &names);
+    let delete_label = shell::say(&store, Key::ConnDelete, &names);
+    let form = ConnectForm::edit(&connection, &shown_model);
+    let pattern = form.host_pattern();
+    rsx! {
+        li { "data-testid": "conn-row", "data-connection": "{id}",
+            div { class: "grow",
+                b { dir: "auto", "{connection.name}" }
+                div { class: "sub", dir: "ltr", "{shown_model} · {connection.base_url}" }
+                if chosen.is_some() {
+                    div { class: "saved", {store.t(Key::ConnDefault)} }
+                }
+                if let Some(pattern) = pattern {
+                    HostAccess { pattern }
+                }
+            }
+            if chosen.is_none() {
+                if let Some(model) = first_model {
+                    button { class: "button", "data-testid": "conn-use", onclick: move |_| change(SettingsPatch::DefaultModel { model: Some(model.clone()) }), {store.t(Key::ConnUse)} }
+                }
+            }
+            button {
+                class: "icon", "data-testid": "conn-edit", aria_label: "{edit_label}", title: "{edit_label}",
+                onclick: move |_| doing.set(Doing::Editing(Box::new(form.clone()))),
+                Icon { shape: Shape::Pencil }
+            }
+            button {
+                class: "icon", "data-testid": "conn-delete", aria_label: "{delete_label}", title: "{delete_label}",
+                onclick: move |_| doing.set(Doing::Deleting(id.clone())),
+                Icon { shape: Shape::Bin }
+            }
+        }
+    }
+}
+
+/// Says when Chrome does not let the extension reach a host, and asks for it.
+#[component]
+fn HostAccess(pattern: String) -> Element {
+    let store = use_context::<Store>();
+    let mut granted = use_signal(|| true);
+    let known = pattern.clone();
+    use_future(move || {
+        let known = known.clone();
+        async move { granted.set(permissions::contains(&known).await) }
+    });
+    if granted() {
+        return rsx! {};
+    }
+    rsx! {
+        div { class: "sub",
+            {shell::say(&store, Key::ConnPermissionDenied, &[("host", &pattern)])}
+            " "
+            button {
+                class: "link", "data-testid": "conn-allow",
+                onclick: move |_| {
+                    let asked = permissions::request(&pattern);
+                    async move { granted.set(asked.await) }
+                },
+                {store.t(Key::ConnAllowHost)}
+            }
+        }
+    }
+}
+
+#[component]
+fn Permissions() -> Element {
+    let store = use_context::<Store>();
+    let settings = store.settings.read();
+    let Some(settings) = settings.as_ref() else { return rsx! {} };
+    let chosen = settings.permission_policy;
+    rsx! {
+        section {
+            h2 { {store.t(Key::SectionPermissions)} }
+            p { class: "lead", {store.t(Key::PermissionsText)} }
+            fieldset { class: "choices",
+                legend { class: "sr", {store.t(Key::Policy)} }
+                for (place, (policy, name, hint)) in POLICIES.iter().enumerate() {
+                    label { key: "{place}", class: "choice",
+                        input {
+                            r#type: "radio", name: "policy", "data-testid": "policy-choice", value: "{place}", checked: *policy == chosen,
+                            onchange: move |_| change(SettingsPatch::Policy { policy: *policy }),
+                        }
+                        span { {store.t(*name)} }
+                        small { {store.t(*hint)} }
+                    }
+                }
+            }
+            h3 { {store.t(Key::RulesTitle)} }
+            if settings.rules.is_empty() {
+                p { class: "lead", {store.t(Key::RulesEmpty)} }
+            } else {
+                ul { class: "rows",
+                    for rule in settings.rules.iter() {
+                        Rule { key: "{rule.rule_id}", rule: rule.clone() }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[component]
+fn Rule(rule: PermissionRule) -> Element {
+    let store = use_context::<Store>();
+    let effect = match rule.effect {
+        RuleEffect::Allow => Key::RuleAllow,
+        RuleEffect::Ask => Key::RuleAsk,
+        RuleEffect::Deny => Key::RuleDeny,
+    };
+    let label = shell::say(&store, Key::RuleRemove, &[("subject", &rule.subject), ("origin", &rule.origin)]);
+    let rule_id = rule.rule_id.clone();
+    rsx! {
+        li { "data-testid": "rule-row",
+            span { class: "chip", {store.t(effect)} }
+            span { class: "grow", dir: "ltr", "{rule.subject} · {rule.origin}" }
+            button {
+                class: "icon", "data-testid": "rule-remove", aria_label: "{label}", title: "{label}",
+                onclick: move |_| change(SettingsPatch::RemoveRule { rule_id: rule_id.clone() }),
+                Icon { shape: Shape::Bin }
+            }
+        }
+    }
+}
+
+#[component]
+fn General() -> Element {
+    let store = use_context::<Store>();
+    let settings = store.settings.read();
+    let Some(settings) = settings.as_ref() else { return rsx! {} };
+    let languages = [
+        ("browser", None, Key::LanguageBrowser),
+        ("en", Some(Language::English), Key::LanguageEnglish),
+        ("zh-CN", Some(Language::Chinese), Key::LanguageChinese),
+    ];
+    let themes = [
+        ("system", Theme::System, Key::ThemeSystem),
+        ("light", Theme::Light, Key::ThemeLight),
+        ("dark", Theme::Dark, Key::ThemeDark),
+    ];
+    rsx! {
+        section { class: "form",
+            h2 { {store.t(Key::SectionGeneral)} }
+            div { class: "field",
+                label { r#for: "language", {store.t(Key::Language)} }
+                select {
+                    class: "input", id: "language", "data-testid": "language",
+                    onchange: move |event| {
+                        if let Some((_, language, _)) = languages.iter().find(|(value, ..)| *value == event.value()) {
+                            change(SettingsPatch::Language { language: *language });
+                        }
+                    },
+                    for (value, language, name) in languages {
+                        option { key: "{value}", value, selected: language == settings.language, {store.t(name)} }
+                    }
+                }
+            }
+            div { class: "field",
+                label { r#for: "theme", {store.t(Key::Theme)} }
+                select {
+                    class: "input", id: "theme", "data-testid": "theme",
+                    onchange: move |event| {
+                        if let Some((_, theme, _)) = themes.iter().find(|(value, ..)| *value == event.value()) {
+                            change(SettingsPatch::Theme { theme: *theme });
+                        }
+                    },
+                    for (value, theme, name) in themes {
+                        option { key: "{value}", value, selected: theme == settings.theme, {store.t(name)} }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[component]
+fn About() -> Element {
+    let store = use_context::<Store>();
+    rsx! {
+        section {
+            h2 { "Panelot" }
+            p { class: "lead", {store.t(Key::AboutText)} }
+            dl { class: "facts",
+                dt { {store.t(Key::AboutVersion)} }
+                dd { "data-testid": "about-version", {runtime::version()} }
+                dt { {store.t(Key::AboutProtocol)} }
+                dd { {panelot_protocol::ENGINE_PROTOCOL} }
+                dt { {store.t(Key::AboutHash)} }
+                dd { "data-testid": "about-hash", {panelot_protocol::ENGINE_SCHEMA_HASH} }
+                dt { {store.t(Key::AboutContentProtocol)} }
+                dd { {panelot_protocol::CONTENT_PROTOCOL} }
+                dt { {store.t(Key::AboutHash)} }
+                dd { {panelot_protocol::CONTENT_SCRIPT_SCHEMA_HASH} }
+            }
+            button { class: "button", style: "align-self: flex-start", onclick: move |_| tabs::open("chat.html"), {store.t(Key::OpenChat)} }
+        }
+    }
+}

@@ -1,0 +1,362 @@
+//! The one place where the pure machines meet the browser: it feeds them and runs what they answer.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use dioxus::prelude::*;
+use futures::StreamExt;
+use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
+use panelot_protocol::ids::{ClientId, ItemId, SubmissionId, ThreadId};
+use panelot_protocol::op::Op;
+use panelot_protocol::settings::Language;
+use panelot_ui::connection::{Connection, Effect, Input, Link};
+use panelot_ui::i18n::{Key, fill, language_of};
+use panelot_ui::intents::Intent;
+use panelot_ui::session::{Change, Session};
+use panelot_ui::trouble::{Step, Trouble};
+use panelot_ui::wire::{self, Heard};
+use wasm_bindgen_futures::spawn_local;
+
+use crate::chrome::clock::{self, Page};
+use crate::chrome::{runtime, session_storage, tabs};
+use crate::page;
+use crate::store::{Store, put};
+
+/// What comes from outside, in its order.
+enum Incoming {
+    /// A text of the Port of this number.
+    Text(u32, String),
+    /// The Port of this number was lost.
+    Lost(u32),
+    /// The timer of this number has run out.
+    Woke(u32),
+    /// Another page may be in front.
+    Tabs,
+}
+
+struct Shell {
+    store: Store,
+    session: Session,
+    connection: Connection,
+    port: Option<runtime::Port>,
+    port_number: u32,
+    timer_number: Rc<Cell<u32>>,
+    sender: UnboundedSender<Incoming>,
+    outbox_key: String,
+}
+
+thread_local! {
+    static SHELL: RefCell<Option<Shell>> = const { RefCell::new(None) };
+}
+
+/// Starts the shell; runs as long as the page does.
+pub async fn run(store: Store) {
+    let client_id = page::client_id();
+    let outbox_key = format!("outbox:{client_id}");
+    let left_over = session_storage::get(&outbox_key)
+        .await
+        .and_then(|text| serde_json::from_str::<Vec<Op>>(&text).ok())
+        .unwrap_or_default();
+    let (sender, receiver) = unbounded();
+    let connection =
+        Connection::new(ClientId::new(client_id), panelot_protocol::ENGINE_SCHEMA_HASH.to_owned(), left_over);
+    let mut shell = Shell {
+        store,
+        session: Session::default(),
+        connection,
+        port: None,
+        port_number: 0,
+        timer_number: Rc::default(),
+        sender: sender.clone(),
+        outbox_key,
+    };
+    if let Some(thread_id) = page::first_thread().await {
+        shell.intend(Intent::OpenThread(thread_id));
+    }
+    shell.feed(Input::Start);
+    SHELL.set(Some(shell));
+    if page::has_composer() {
+        let changed = sender.clone();
+        tabs::watch(move || {
+            let _ = changed.unbounded_send(Incoming::Tabs);
+        });
+        let _ = sender.unbounded_send(Incoming::Tabs);
+    }
+    page::mark_ready();
+    pump(receiver).await;
+}
+
+/// Does what the user asked for. The submissions of the Ops that it led to come back.
+pub fn intend(intent: Intent) -> Vec<SubmissionId> {
+    with(|shell| shell.intend(intent)).unwrap_or_default()
+}
+
+fn with<T>(act: impl FnOnce(&mut Shell) -> T) -> Option<T> {
+    SHELL.with(|shell| shell.try_borrow_mut().ok()?.as_mut().map(act))
+}
+
+/// Takes in what comes, at most once per frame.
+async fn pump(mut receiver: UnboundedReceiver<Incoming>) {
+    while let Some(first) = receiver.next().await {
+        if page::is_visible() {
+            clock::next_frame().await;
+        }
+        let mut look_at_tabs = false;
+        with(|shell| {
+            let mut frame = Frame::default();
+            shell.take(first, &mut frame);
+            while let Ok(Some(next)) = receiver.try_next() {
+                shell.take(next, &mut frame);
+            }
+            look_at_tabs = frame.tabs;
+            shell.settle(frame);
+        });
+        if look_at_tabs {
+            let tab = tabs::in_front().await;
+            with(|shell| put(&mut shell.store.tab, tab));
+        }
+    }
+}
+
+/// What one frame has touched and settles at its end.
+#[derive(Default)]
+struct Frame {
+    grown: HashSet<ItemId>,
+    rows: bool,
+    around: bool,
+    threads: bool,
+    tabs: bool,
+}
+
+impl Shell {
+    fn take(&mut self, incoming: Incoming, frame: &mut Frame) {
+        match incoming {
+            Incoming::Text(number, text) if number == self.port_number => match wire::read(&text) {
+                Heard::Frame(event) => {
+                    let changes = self.session.hear(&event, &mut Page);
+                    self.feed(Input::Heard(Box::new(event.event)));
+                    self.apply(changes, frame);
+                }
+                Heard::Unknown => {}
+                Heard::Unreadable(what) => {
+                    let trouble = Trouble::own(Key::ErrMismatch, &what, Step::Reload);
+                    self.store.trouble.set(Some(trouble));
+                }
+            },
+            Incoming::Lost(number) if number == self.port_number => {
+                self.port = None;
+                self.feed(Input::Lost);
+            }
+            Incoming::Woke(number) if number == self.timer_number.get() => self.feed(Input::Woke),
+            Incoming::Text(..) | Incoming::Lost(_) | Incoming::Woke(_) => {}
+            Incoming::Tabs => frame.tabs = true,
+        }
+    }
+
+    fn intend(&mut self, intent: Intent) -> Vec<SubmissionId> {
+        let changes = self.session.intend(intent, &mut Page);
+        let said = changes
+            .iter()
+            .filter_map(|change| match change {
+                Change::Say(op) => Some(op.submission_id().clone()),
+                _ => None,
+            })
+            .collect();
+        let mut frame = Frame::default();
+        self.apply(changes, &mut frame);
+        self.settle(frame);
+        said
+    }
+
+    fn apply(&mut self, changes: Vec<Change>, frame: &mut Frame) {
+        for change in changes {
+            match change {
+                Change::Say(op) => self.feed(Input::Say(op)),
+                Change::Showing(thread_id) => self.show(thread_id),
+                Change::Replaced => self.store.replace(&self.session),
+                Change::Started(item_id) => {
+                    self.store.started(&self.session, &item_id);
+                    frame.rows = true;
+                }
+                Change::Grown(item_id, delta) => {
+                    if let Some(mut item) = self.store.item(&item_id) {
+                        item.with_mut(|item| item.grow(&delta));
+                        frame.grown.insert(item_id);
+                    }
+                }
+                Change::Ended(item_id, result) => {
+                    if let Some(mut item) = self.store.item(&item_id) {
+                        item.with_mut(|item| item.end(result.as_ref()));
+                    }
+                }
+                Change::Earlier => {
+                    frame.rows = true;
+                    frame.around = true;
+                }
+                Change::Around => frame.around = true,
+                Change::Outgoing => put(&mut self.store.outgoing, self.session.outgoing().to_vec()),
+                Change::Threads => frame.threads = true,
+                Change::Settings => {
+                    self.store.sync_settings(&self.session);
+                    self.sync_language();
+                }
+                Change::Restore(input) => self.store.restore.set(Some(input)),
+                Change::Trouble(trouble) => self.store.trouble.set(Some(trouble)),
+                Change::Saved(submission_id, well) => self.store.note_saved(submission_id, well),
+                Change::TurnEnded(_) => {
+                    self.store.announcement.set(self.store.t(Key::AnswerReady).to_owned())
+                }
+            }
+        }
+    }
+
+    fn settle(&mut self, frame: Frame) {
+        for item_id in frame.grown {
+            if let Some(mut item) = self.store.item(&item_id) {
+                item.with_mut(|item| item.settle());
+            }
+        }
+        if frame.rows {
+            self.store.sync_rows(&self.session);
+        }
+        if frame.around {
+            self.store.sync_around(&self.session);
+        }
+        if frame.threads {
+            self.store.sync_threads(&self.session);
+        }
+    }
+
+    fn show(&mut self, thread_id: Option<ThreadId>) {
+        self.feed(Input::Show(thread_id.clone()));
+        page::remember_thread(thread_id.as_ref());
+        put(&mut self.store.following, true);
+        self.store.sync_around(&self.session);
+        put(&mut self.store.thread_id, thread_id);
+    }
+
+    /// The chosen language, or the browser's.
+    fn sync_language(&mut self) {
+        let Some(settings) = self.session.settings() else { return };
+        let language = settings.language.unwrap_or_else(browser_language);
+        page::apply_theme(settings.theme);
+        if *self.store.language.peek() != language {
+            self.store.language.set(language);
+            self.store.sync_around(&self.session);
+        }
+        page::remember_language(settings.language);
+        page::set_language(language);
+    }
+
+    fn feed(&mut self, input: Input) {
+        let mut inputs = vec![input];
+        while let Some(input) = inputs.pop() {
+            for effect in self.connection.step(input, &mut Page) {
+                if !self.run_effect(effect) {
+                    inputs.push(Input::Lost);
+                }
+            }
+        }
+    }
+
+    /// Runs an effect. `false` when the Port could not be opened or is gone.
+    fn run_effect(&mut self, effect: Effect) -> bool {
+        match effect {
+            Effect::Open => return self.open_port(),
+            Effect::Close => {
+                self.port = None;
+                self.port_number = self.port_number.wrapping_add(1);
+            }
+            Effect::Post(op) => {
+                let Some(port) = &self.port else { return true };
+                return wire::write(&op).is_ok_and(|text| port.post(&text));
+            }
+            Effect::Wake { at_ms } => {
+                let number = self.timer_number.get().wrapping_add(1);
+                self.timer_number.set(number);
+                let (sender, wait_ms) = (self.sender.clone(), at_ms.saturating_sub(clock::now_ms()));
+                spawn_local(async move {
+                    clock::sleep_ms(wait_ms).await;
+                    let _ = sender.unbounded_send(Incoming::Woke(number));
+                });
+            }
+            Effect::Store(ops) => {
+                let text = if ops.is_empty() {
+                    String::new()
+                } else {
+                    serde_json::to_string(&ops).unwrap_or_default()
+                };
+                session_storage::put(&self.outbox_key, &text);
+            }
+            Effect::State(link) => self.link(link),
+            Effect::Refuse(_) => {
+                self.store.trouble.set(Some(Trouble::own(Key::ErrOverload, "", Step::None)));
+            }
+        }
+        true
+    }
+
+    fn open_port(&mut self) -> bool {
+        self.port_number = self.port_number.wrapping_add(1);
+        let number = self.port_number;
+        let (heard, lost) = (self.sender.clone(), self.sender.clone());
+        self.port = runtime::Port::open(
+            panelot_protocol::PORT_NAME,
+            move |text| {
+                let _ = heard.unbounded_send(Incoming::Text(number, text));
+            },
+            move || {
+                let _ = lost.unbounded_send(Incoming::Lost(number));
+            },
+        );
+        self.port.is_some()
+    }
+
+    fn link(&mut self, link: Link) {
+        let gone = !runtime::is_alive();
+        put(&mut self.store.link, if gone { Link::ReloadRequired } else { link });
+    }
+}
+
+/// The language of the browser's preferences.
+pub fn browser_language() -> Language {
+    let tags = page::browser_languages();
+    language_of(tags.iter().map(String::as_str))
+}
+
+/// A sentence in the page's language.
+pub fn say(store: &Store, key: Key, names: &[(&str, &str)]) -> String {
+    fill(*store.language.read(), key, names)
+}
+
+/// The whole text of an item as it came.
+pub fn text_of(item_id: &ItemId) -> Option<String> {
+    with(|shell| {
+        let thread = shell.session.thread()?;
+        thread.items.iter().find(|item| item.item_id == *item_id).map(|item| item.text.clone())
+    })
+    .flatten()
+}
+
+/// What the user wrote for the turn that an item belongs to.
+pub fn input_before(item_id: &ItemId) -> Option<panelot_protocol::turn::UserInput> {
+    with(|shell| {
+        let thread = shell.session.thread()?;
+        let at = thread.items.iter().position(|item| item.item_id == *item_id)?;
+        thread.items.iter().take(at + 1).rev().find_map(|item| item.meta.input.clone())
+    })
+    .flatten()
+}
+
+/// The newest message of the user, with its node.
+pub fn last_input() -> Option<(panelot_protocol::ids::NodeId, panelot_protocol::turn::UserInput)> {
+    with(|shell| {
+        let thread = shell.session.thread()?;
+        thread.items.iter().rev().find_map(|item| {
+            let node = item.meta.node_id.clone().unwrap_or_else(|| (&item.item_id).into());
+            Some((node, item.meta.input.clone()?))
+        })
+    })
+    .flatten()
+}
