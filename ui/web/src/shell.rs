@@ -106,7 +106,7 @@ async fn pump(mut receiver: UnboundedReceiver<Incoming>) {
         with(|shell| {
             let mut frame = Frame::default();
             shell.take(first, &mut frame);
-            while let Ok(Some(next)) = receiver.try_next() {
+            while let Ok(next) = receiver.try_recv() {
                 shell.take(next, &mut frame);
             }
             look_at_tabs = frame.tabs;

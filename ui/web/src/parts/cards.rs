@@ -1,6 +1,6 @@
 //! What needs a decision, above the composer: questions, recovery, waits, and the queue.
 
-use dioxus::events::Key as Pressed;
+use dioxus::prelude::Key as Pressed;
 use dioxus::prelude::*;
 use panelot_protocol::approval::{ApprovalDecision, PendingApproval};
 use panelot_protocol::interaction::{InteractionRequestPayload, InteractionResponse, PendingInteraction};
@@ -85,7 +85,7 @@ fn Approval(pending: PendingApproval, count: usize) -> Element {
     rsx! {
         section {
             class: "card", "data-testid": "approval", "data-approval": "{pending.approval_id}", role: "group",
-            aria_label: store.t(Key::AskTitle), aria_description: store.t(Key::AskKeys), tabindex: "0",
+            aria_label: store.t(Key::AskTitle), "aria-description": store.t(Key::AskKeys), tabindex: "0",
             onkeydown: move |event| {
                 if is_composing(&event) || clock::now_ms().saturating_sub(born_ms) < KEYS_ASLEEP_MS {
                     return;

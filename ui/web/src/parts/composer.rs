@@ -1,6 +1,6 @@
 //! The composer: what is written, which page is meant, which model and policy, send or stop.
 
-use dioxus::events::Key as Pressed;
+use dioxus::prelude::Key as Pressed;
 use dioxus::prelude::*;
 use dioxus::web::WebEventExt;
 use panelot_protocol::ids::ThreadId;
@@ -41,7 +41,7 @@ fn draft_key(thread_id: Option<&ThreadId>) -> String {
 pub fn Composer() -> Element {
     let mut store = use_context::<Store>();
     let mut text = use_signal(String::new);
-    let mut with_tab = use_signal(|| true);
+    let with_tab = use_signal(|| true);
     let mut edits = use_signal(|| 0_u32);
 
     // Each thread has its own draft; one that is being made takes the new chat's along with its first message.

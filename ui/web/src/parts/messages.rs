@@ -64,14 +64,14 @@ fn node_of(meta: &ItemMeta, item_id: &ItemId) -> NodeId {
 fn Editor(node_id: NodeId, input: UserInput, close: EventHandler<()>) -> Element {
     let store = use_context::<Store>();
     let mut text = use_signal(|| input.text.clone());
-    let mut send = move || {
+    let send = move || {
         let edited = UserInput { text: text.peek().trim().to_owned(), ..input.clone() };
         if !edited.text.is_empty() {
             shell::intend(Intent::InThread(Act::Fork { node_id: node_id.clone(), input: Box::new(edited) }));
             close.call(());
         }
     };
-    let mut send_by_key = send.clone();
+    let send_by_key = send.clone();
     rsx! {
         div { class: "editor message-user",
             textarea {
@@ -81,10 +81,10 @@ fn Editor(node_id: NodeId, input: UserInput, close: EventHandler<()>) -> Element
                     if super::composer::is_composing(&event) {
                         return;
                     }
-                    if event.key() == Key_::Enter && !event.modifiers().shift() {
+                    if event.key() == Pressed::Enter && !event.modifiers().shift() {
                         event.prevent_default();
                         send_by_key();
-                    } else if event.key() == Key_::Escape {
+                    } else if event.key() == Pressed::Escape {
                         event.stop_propagation();
                         close.call(());
                     }
@@ -98,7 +98,7 @@ fn Editor(node_id: NodeId, input: UserInput, close: EventHandler<()>) -> Element
     }
 }
 
-use dioxus::events::Key as Key_;
+use dioxus::prelude::Key as Pressed;
 
 /// Which version of several is shown, and the way to its neighbours.
 #[component]

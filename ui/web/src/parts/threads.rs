@@ -1,6 +1,6 @@
 //! The list of threads: at the left on a wide page, sliding over the conversation on a narrow one.
 
-use dioxus::events::Key as Pressed;
+use dioxus::prelude::Key as Pressed;
 use dioxus::prelude::*;
 use panelot_protocol::snapshot::ThreadListEntry;
 use panelot_ui::i18n::Key;
