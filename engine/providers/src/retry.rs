@@ -218,3 +218,150 @@ fn jitter(base_ms: u64, jitter_unit: f64) -> u64 {
     let unit = if jitter_unit.is_finite() { jitter_unit.clamp(0.0, 1.0) } else { 0.0 };
     ((base_ms / JITTER_DIVISOR) as f64 * unit) as u64
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::errors::ProtocolFault;
+
+    fn error(kind: ErrorKind) -> ProviderError {
+        ProviderError::new(kind)
+    }
+
+    fn rate_limit(retry_after_ms: Option<u64>) -> ProviderError {
+        error(ErrorKind::RateLimit { retry_after_ms })
+    }
+
+    /// Plays errors against the policy on a virtual clock without jitter; a wait moves the clock.
+    fn play(keys: usize, errors: &[ProviderError]) -> Vec<Retry> {
+        let mut state = RetryState::new(keys, 0);
+        let mut now_ms = 1_000_000;
+        let mut steps = Vec::new();
+        for error in errors {
+            let step = state.next(error, Output::Nothing, now_ms, 0.0);
+            if let Retry::After { ms, .. } | Retry::AskUser { ms, .. } = step {
+                now_ms += ms;
+            }
+            steps.push(step);
+        }
+        steps
+    }
+
+    #[test]
+    fn one_key_gets_four_attempts_with_doubling_waits() {
+        let overloaded = error(ErrorKind::Overloaded { retry_after_ms: None });
+        let server = error(ErrorKind::Server { retry_after_ms: None });
+        for failure in [rate_limit(None), overloaded, server, ProviderError::network("reset")] {
+            let after = |ms| Retry::After { ms, key: 0 };
+            let want = [after(1_000), after(2_000), after(4_000), Retry::GiveUp];
+            assert_eq!(play(1, &vec![failure.clone(); 4]), want, "{failure}");
+        }
+    }
+
+    #[test]
+    fn the_back_off_stops_growing_at_its_limit() {
+        let want: Vec<Retry> = [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 32_000, 32_000]
+            .map(|ms| Retry::After { ms, key: 0 })
+            .to_vec();
+        assert_eq!(play(9, &vec![ProviderError::network("reset"); 8]), want);
+    }
+
+    #[test]
+    fn a_refused_key_gives_way_to_the_next_and_is_not_tried_again() {
+        let auth = || error(ErrorKind::Auth);
+        let now = |key| Retry::Now { key };
+        assert_eq!(play(1, &[auth()]), [Retry::GiveUp]);
+        assert_eq!(play(3, &[auth(), auth(), auth()]), [now(1), now(2), Retry::GiveUp]);
+        let got = play(2, &[auth(), rate_limit(None), auth()]);
+        assert_eq!(got, [now(1), Retry::After { ms: 1_000, key: 1 }, Retry::GiveUp]);
+    }
+
+    #[test]
+    fn a_rate_limit_tries_every_other_key_before_it_waits_for_the_soonest() {
+        let got = play(3, &[rate_limit(Some(9_000)), rate_limit(Some(2_000)), rate_limit(Some(5_000))]);
+        assert_eq!(got, [Retry::Now { key: 1 }, Retry::Now { key: 2 }, Retry::After { ms: 2_000, key: 1 }]);
+    }
+
+    #[test]
+    fn every_key_of_many_gets_its_attempt() {
+        let mut errors = vec![error(ErrorKind::Auth); 11];
+        errors.push(error(ErrorKind::Auth));
+        let mut want: Vec<Retry> = (1..12).map(|key| Retry::Now { key }).collect();
+        want.push(Retry::GiveUp);
+        assert_eq!(play(12, &errors), want);
+    }
+
+    #[test]
+    fn a_call_begins_with_the_key_that_worked_last_and_comes_around() {
+        let mut state = RetryState::new(3, 2);
+        assert_eq!(state.next(&error(ErrorKind::Auth), Output::Nothing, 0, 0.0), Retry::Now { key: 0 });
+        assert_eq!((state.key(), state.attempts()), (0, 2));
+        assert_eq!(RetryState::new(2, 7).key(), 0, "a key that is gone");
+        assert_eq!(RetryState::new(0, 0).attempts_max(), 4, "an endpoint without keys");
+    }
+
+    #[test]
+    fn a_wait_that_the_provider_asks_for_is_kept_and_a_long_one_is_the_users_decision() {
+        let cases = [
+            (Some(2_000), Retry::After { ms: 2_000, key: 0 }),
+            (Some(300_000), Retry::After { ms: 300_000, key: 0 }),
+            (Some(300_001), Retry::AskUser { ms: 300_001, key: 0 }),
+            (Some(3_600_000), Retry::AskUser { ms: 3_600_000, key: 0 }),
+            (Some(u64::MAX / 2), Retry::AskUser { ms: u64::MAX / 2, key: 0 }),
+            (Some(0), Retry::After { ms: 1_000, key: 0 }),
+            (None, Retry::After { ms: 1_000, key: 0 }),
+        ];
+        for (asked, want) in cases {
+            assert_eq!(play(1, &[rate_limit(asked)]), [want], "{asked:?}");
+        }
+    }
+
+    #[test]
+    fn chance_only_ever_lengthens_a_wait() {
+        for (unit, extra_ms) in [(0.0, 0), (0.5, 125), (1.0, 250), (7.0, 250), (-1.0, 0), (f64::NAN, 0)] {
+            let next = |error| RetryState::new(1, 0).next(&error, Output::Nothing, 0, unit);
+            assert_eq!(next(rate_limit(None)), Retry::After { ms: 1_000 + extra_ms, key: 0 }, "{unit}");
+            assert_eq!(
+                next(rate_limit(Some(9_000))),
+                Retry::After { ms: 9_000 + extra_ms, key: 0 },
+                "{unit}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_waiting_cannot_mend_is_not_tried_again() {
+        let kinds = [
+            ErrorKind::Quota,
+            ErrorKind::OriginRefused,
+            ErrorKind::ContextTooLong,
+            ErrorKind::ContentFilter,
+            ErrorKind::Protocol(ProtocolFault::Empty),
+            ErrorKind::NotFound,
+            ErrorKind::Rejected { adjustment: None },
+            ErrorKind::Invalid { field: "model".into(), rule: "must not be empty".into() },
+        ];
+        for kind in kinds {
+            assert_eq!(play(3, &[error(kind.clone())]), [Retry::GiveUp], "{kind:?}");
+            assert!(!kind.is_transient(), "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_tried_again_once_something_was_shown() {
+        for failure in [rate_limit(Some(1)), error(ErrorKind::Auth), ProviderError::network("reset")] {
+            assert_eq!(RetryState::new(3, 0).next(&failure, Output::Shown, 0, 0.0), Retry::GiveUp);
+        }
+    }
+
+    #[test]
+    fn a_refused_field_is_left_out_once_and_then_reported() {
+        let refused = |adjustment| error(ErrorKind::Rejected { adjustment: Some(adjustment) });
+        let temperature = refused(Adjustment::DropTemperature);
+        let stream = refused(Adjustment::DropStreamOptions);
+        let adjusted = |adjustment| Retry::Adjusted { key: 0, adjustment };
+        let want =
+            [adjusted(Adjustment::DropTemperature), adjusted(Adjustment::DropStreamOptions), Retry::GiveUp];
+        assert_eq!(play(1, &[temperature.clone(), stream, temperature]), want);
+    }
+}

@@ -72,6 +72,9 @@ pub struct SseParser {
     data: Option<String>,
     bytes_seen: usize,
     failed: Option<SseError>,
+    /// How many bytes were searched for a line end: the proof that the work is linear.
+    #[cfg(test)]
+    searched: usize,
 }
 
 impl SseParser {
@@ -121,7 +124,7 @@ impl SseParser {
             self.after_cr = false;
             rest = rest.strip_prefix(b"\n").unwrap_or(rest);
         }
-        while let Some(end) = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
+        while let Some(end) = self.line_end(rest) {
             let (head, tail) = rest.split_at_checked(end).unwrap_or((rest, &[]));
             self.extend_line(head)?;
             self.end_line(items)?;
@@ -140,6 +143,15 @@ impl SseParser {
         } else {
             Err(SseError::StreamTooLong { bytes_max: self.limits.stream_bytes_max })
         }
+    }
+
+    fn line_end(&mut self, bytes: &[u8]) -> Option<usize> {
+        let end = bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
+        #[cfg(test)]
+        {
+            self.searched += end.map_or(bytes.len(), |end| end + 1);
+        }
+        end
     }
 
     fn extend_line(&mut self, bytes: &[u8]) -> Result<(), SseError> {
@@ -203,6 +215,130 @@ impl SseParser {
             Some(data) => items.push(SseItem::Event { name, data }),
             None if name.is_empty() => {}
             None => items.push(SseItem::Alive),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(data: &str) -> SseItem {
+        SseItem::Event { name: String::new(), data: data.into() }
+    }
+
+    fn named(name: &str, data: &str) -> SseItem {
+        SseItem::Event { name: name.into(), data: data.into() }
+    }
+
+    fn parse<'c>(chunks: impl IntoIterator<Item = &'c [u8]>) -> Vec<SseItem> {
+        let mut parser = SseParser::new();
+        let mut items = Vec::new();
+        for chunk in chunks {
+            parser.push(chunk, &mut items).unwrap();
+        }
+        parser.finish(&mut items).unwrap();
+        items
+    }
+
+    #[track_caller]
+    fn check(input: &[u8], want: &[SseItem]) {
+        assert_eq!(parse([input]), want, "{input:?}");
+        for at in 0..=input.len() {
+            let (head, tail) = input.split_at(at);
+            assert_eq!(parse([head, tail]), want, "{input:?} cut at {at}");
+            assert_eq!(parse([head, b"", tail]), want, "{input:?} cut at {at} with an empty chunk");
+        }
+        assert_eq!(parse(input.chunks(1)), want, "{input:?} byte by byte");
+    }
+
+    #[test]
+    fn every_line_end_ends_a_line() {
+        for body in ["data: a\n\ndata: b\n\n", "data: a\r\n\r\ndata: b\r\n\r\n", "data: a\r\rdata: b\r\r"] {
+            check(body.as_bytes(), &[event("a"), event("b")]);
+        }
+        check(b"data: a\r\n\ndata: b\n\r", &[event("a"), event("b")]);
+    }
+
+    #[test]
+    fn fields_are_read_as_the_grammar_says() {
+        let cases: [(&str, &[SseItem]); 14] = [
+            ("data:a\n\n", &[event("a")]),
+            ("data:  a \n\n", &[event(" a ")]),
+            ("data: a\ndata: b\n\n", &[event("a\nb")]),
+            ("data\ndata\n\n", &[event("\n")]),
+            ("data:\ndata: b\n\n", &[event("\nb")]),
+            ("data: a:b\n\n", &[event("a:b")]),
+            ("event: ping\ndata: {}\n\n", &[named("ping", "{}")]),
+            ("event: ping\n\ndata: a\n\n", &[SseItem::Alive, event("a")]),
+            ("event: x\nevent: y\ndata: a\n\ndata: b\n\n", &[named("y", "a"), event("b")]),
+            (": comment\n:\n\n", &[SseItem::Alive, SseItem::Alive]),
+            ("id: 1\nretry: 10\ndata: a\n\n", &[SseItem::Alive, SseItem::Alive, event("a")]),
+            ("Data: a\n data: b\n\n", &[SseItem::Alive, SseItem::Alive]),
+            ("\n\n\n", &[]),
+            ("", &[]),
+        ];
+        for (input, want) in cases {
+            check(input.as_bytes(), want);
+        }
+    }
+
+    #[test]
+    fn an_event_that_the_end_cuts_is_delivered() {
+        for body in ["data: [DONE]", "data: [DONE]\n", "data: [DONE]\r"] {
+            check(body.as_bytes(), &[event("[DONE]")]);
+        }
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_dropped_at_the_start_only() {
+        check("\u{feff}data: a\n\n".as_bytes(), &[event("a")]);
+        check("\u{feff}\u{feff}data: a\n\n".as_bytes(), &[SseItem::Alive]);
+        check("data: \u{feff}a\n\n\u{feff}data: b\n\n".as_bytes(), &[event("\u{feff}a"), SseItem::Alive]);
+    }
+
+    #[test]
+    fn bad_bytes_become_replacement_characters_and_good_ones_survive_cuts() {
+        check("data: 🌍北京é\n\n".as_bytes(), &[event("🌍北京é")]);
+        check(b"data: a\xF0\x9F\x8Cb\xFF\xC3\n\n", &[event("a\u{fffd}b\u{fffd}\u{fffd}")]);
+        check(b"data: \xE5\n\n", &[event("\u{fffd}")]);
+    }
+
+    #[test]
+    fn each_byte_of_a_long_line_is_searched_once_whatever_the_cuts() {
+        let mut body = b"data: ".to_vec();
+        body.resize(4 * 1024 * 1024, b'x');
+        body.extend_from_slice(b"\n\n");
+        for chunk_bytes in [1, 1000, body.len()] {
+            let mut parser = SseParser::new();
+            let mut items = Vec::new();
+            for chunk in body.chunks(chunk_bytes) {
+                parser.push(chunk, &mut items).unwrap();
+            }
+            assert_eq!((parser.searched, items.len()), (body.len(), 1), "chunks of {chunk_bytes}");
+        }
+    }
+
+    #[test]
+    fn limits_end_the_stream_with_a_typed_error_for_good() {
+        let limits = SseLimits { line_bytes_max: 10, stream_bytes_max: 40 };
+        let line = SseError::LineTooLong { bytes_max: 10 };
+        let stream = SseError::StreamTooLong { bytes_max: 40 };
+        let cases: [(&[u8], usize, SseError); 4] = [
+            (b"data: a\n\ndata: 1234567\n\n", 1, line),
+            (b"data: 1\n\ndata: 12\ndata: 34\ndata: 56\ndata: 78\n", 1, stream),
+            (b":\n:\n:\n:\n:\n:\n:\n:\n:\n:\n:\n:\n:\n:\n:\n:\n:\n:\n:\n:\n:\n", 20, stream),
+            (b"data:1234\ndata:1234\ndata:1234\n", 0, line),
+        ];
+        for (input, items_before, want) in cases {
+            for chunk_bytes in [1, 3, input.len()] {
+                let mut parser = SseParser::with_limits(limits);
+                let mut items = Vec::new();
+                let outcome = input.chunks(chunk_bytes).try_for_each(|chunk| parser.push(chunk, &mut items));
+                assert_eq!((outcome, items.len()), (Err(want), items_before), "{input:?} in {chunk_bytes}");
+                assert_eq!(parser.push(b"data: b\n\n", &mut items), Err(want));
+                assert_eq!(parser.finish(&mut items), Err(want));
+            }
         }
     }
 }

@@ -1,0 +1,9 @@
+//! The codecs against whole requests and recorded responses.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+mod anthropic_stream;
+mod any_bytes;
+mod openai_stream;
+mod replay;
+mod requests;
+mod support;
