@@ -113,22 +113,22 @@ fn stop_reasons_are_told_apart_and_only_whole_calls_run() {
     let calling = [tool(1, "t1"), input(1, "{}")];
     let of = |reason: &str, calls: bool| {
         let calls: &[Value] = if calls { &calling } else { &[] };
-        let done = anthropic(&frames(&[&begun, calls, &[stop(reason), message_stop()][..]].concat())).1;
-        done.map(|done| (done.stop, done.calls.len(), done.dropped_calls.len()))
-            .map_err(|incomplete| (incomplete.answer.text, incomplete.dropped_calls.len(), incomplete.error))
+        match anthropic(&frames(&[&begun, calls, &[stop(reason), message_stop()][..]].concat())).1 {
+            Ok(done) => (Some(done.stop), done.calls.len(), done.dropped_calls.len(), None),
+            Err(incomplete) => (None, 0, incomplete.dropped_calls.len(), Some(incomplete.error)),
+        }
     };
-    let refused = |dropped, what| Err(("t".to_owned(), dropped, fault(what)));
     let cases = [
-        ("end_turn", false, Ok((Stop::End, 0, 0))),
-        ("stop_sequence", false, Ok((Stop::End, 0, 0))),
-        ("tool_use", true, Ok((Stop::ToolUse, 1, 0))),
-        ("end_turn", true, Ok((Stop::ToolUse, 1, 0))),
-        ("max_tokens", true, Ok((Stop::MaxTokens, 0, 1))),
-        ("model_context_window_exceeded", true, Ok((Stop::MaxTokens, 0, 1))),
-        ("refusal", false, Ok((Stop::ContentFilter, 0, 0))),
-        ("tool_use", false, refused(0, ProtocolFault::CallsMissing)),
-        ("pause_turn", true, refused(1, ProtocolFault::PauseTurn)),
-        ("banana", true, refused(1, ProtocolFault::UnknownStop { reason: "banana".into() })),
+        ("end_turn", false, (Some(Stop::End), 0, 0, None)),
+        ("stop_sequence", false, (Some(Stop::End), 0, 0, None)),
+        ("tool_use", true, (Some(Stop::ToolUse), 1, 0, None)),
+        ("end_turn", true, (Some(Stop::ToolUse), 1, 0, None)),
+        ("max_tokens", true, (Some(Stop::MaxTokens), 0, 1, None)),
+        ("model_context_window_exceeded", true, (Some(Stop::MaxTokens), 0, 1, None)),
+        ("refusal", false, (Some(Stop::ContentFilter), 0, 0, None)),
+        ("tool_use", false, (None, 0, 0, Some(fault(ProtocolFault::CallsMissing)))),
+        ("pause_turn", true, (None, 0, 1, Some(fault(ProtocolFault::PauseTurn)))),
+        ("banana", true, (None, 0, 1, Some(fault(ProtocolFault::UnknownStop { reason: "banana".into() })))),
     ];
     for (reason, calls, want) in cases {
         assert_eq!(of(reason, calls), want, "{reason}");

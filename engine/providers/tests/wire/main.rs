@@ -1,5 +1,5 @@
 //! The codecs against whole requests and recorded responses.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot go on should stop")]
 
 mod anthropic_stream;
 mod any_bytes;
