@@ -13,6 +13,9 @@ use nix::unistd::Pid;
 /// Process groups that must not outlive this process.
 static LIVE_GROUPS: Mutex<Vec<i32>> = Mutex::new(Vec::new());
 
+/// What must be put away when this process is asked to end; each is called once.
+static CLEAN_UPS: Mutex<Vec<Box<dyn FnOnce() + Send>>> = Mutex::new(Vec::new());
+
 /// How long a group may take to end by itself after SIGTERM, in milliseconds.
 const GRACE_MS: u64 = 1_500;
 
@@ -22,6 +25,11 @@ const GRACE_MS: u64 = 1_500;
 /// When the signal handler cannot be installed.
 pub fn end_children_on_signals() -> Result<()> {
     ctrlc::set_handler(|| {
+        let clean_ups =
+            std::mem::take(&mut *CLEAN_UPS.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
+        for clean_up in clean_ups {
+            clean_up();
+        }
         let groups = live_groups().clone();
         for group in &groups {
             signal_group(*group, Signal::SIGTERM);
@@ -36,6 +44,11 @@ pub fn end_children_on_signals() -> Result<()> {
         std::process::exit(130);
     })
     .context("install the handler for SIGINT and SIGTERM")
+}
+
+/// Calls `clean_up` before this process ends because the user or the system asks it to.
+pub fn before_signalled_end(clean_up: impl FnOnce() + Send + 'static) {
+    CLEAN_UPS.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(Box::new(clean_up));
 }
 
 /// Runs a command to its end with inherited output.

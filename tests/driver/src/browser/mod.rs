@@ -29,6 +29,8 @@ pub const PAGE_S_MAX: u64 = 30;
 pub struct LaunchOptions {
     /// The directory with the unpacked extension.
     pub dist: PathBuf,
+    /// The browser's executable; `None` looks for one, see [`find_chromium`].
+    pub chromium: Option<PathBuf>,
     /// Whether the extension starts with every host granted, as if the user had chosen "all sites".
     pub grant_hosts: bool,
     /// Whether the browser runs without a display.
@@ -47,6 +49,7 @@ impl LaunchOptions {
     pub fn new(dist: impl Into<PathBuf>) -> Self {
         Self {
             dist: dist.into(),
+            chromium: None,
             grant_hosts: true,
             headless: true,
             window_size: (1280, 900),
@@ -131,6 +134,14 @@ impl Browser {
     #[must_use]
     pub fn extension_url(&self, file: &str) -> String {
         format!("chrome-extension://{}/{file}", self.extension)
+    }
+
+    /// Waits until the browser has ended, for example because the user closed its last window.
+    ///
+    /// # Errors
+    /// When it cannot be told.
+    pub async fn closed(&mut self) -> Result<()> {
+        self.process.ended_within(Duration::MAX).await
     }
 
     /// Opens a tab, waits until it has loaded, and collects its problems from the start.

@@ -33,7 +33,10 @@ pub(super) struct BrowserProcess {
 impl BrowserProcess {
     /// Starts Chromium on the profile.
     pub(super) fn start(options: &LaunchOptions, profile: &Profile) -> Result<Self> {
-        let program = find_chromium()?;
+        let program = match &options.chromium {
+            Some(program) => program.clone(),
+            None => find_chromium()?,
+        };
         // The port of an earlier life would be taken for this one's.
         match std::fs::remove_file(profile.port_file()) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
@@ -74,7 +77,12 @@ impl BrowserProcess {
 
     /// Waits until the browser, which was asked to close, has ended by itself.
     pub(super) async fn ended(&mut self) -> Result<()> {
-        until("the browser's end", Duration::from_secs(QUIT_S_MAX), || {
+        self.ended_within(Duration::from_secs(QUIT_S_MAX)).await
+    }
+
+    /// Waits until the browser has ended.
+    pub(super) async fn ended_within(&mut self, within: Duration) -> Result<()> {
+        until("the browser's end", within, || {
             let state = self.child.try_wait();
             async move { Ok(state?.map(|_| ())) }
         })

@@ -100,8 +100,10 @@ impl Chat {
     pub async fn approval(&self) -> Result<String> {
         let selector = by_test_id("approval");
         until("an approval", Duration::from_secs(STEP_S_MAX), || async {
-            let id: Option<String> =
-                self.page.call("(s) => document.querySelector(s)?.dataset.approval ?? null", &[json!(selector)]).await?;
+            let id: Option<String> = self
+                .page
+                .call("(s) => document.querySelector(s)?.dataset.approval ?? null", &[json!(selector)])
+                .await?;
             Ok(id)
         })
         .await
@@ -114,7 +116,8 @@ impl Chat {
     /// When the card cannot be reached by keyboard, or stays.
     pub async fn decide(&self, approval: &str, key: &str) -> Result<()> {
         let card = format!("[data-approval={}]", json!(approval));
-        let focused = format!("document.querySelector({})?.contains(document.activeElement) ?? false", json!(card));
+        let focused =
+            format!("document.querySelector({})?.contains(document.activeElement) ?? false", json!(card));
         let gone = format!("!document.querySelector({})", json!(card));
         for _ in 0..TAB_PRESSES_MAX {
             if self.page.evaluate(&format!("{focused} || {gone}")).await? {

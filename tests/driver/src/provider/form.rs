@@ -132,11 +132,7 @@ fn plan(sentence: &str, lines: &[Node]) -> Vec<(Node, &'static str, Value)> {
 
 /// The longest option that the sentence names.
 fn option_for(sentence: &str, options: &[String]) -> Option<String> {
-    options
-        .iter()
-        .filter(|name| mentions(sentence, name))
-        .max_by_key(|name| name.len())
-        .cloned()
+    options.iter().filter(|name| mentions(sentence, name)).max_by_key(|name| name.len()).cloned()
 }
 
 /// Whether the sentence has the words of the label, whatever their case.

@@ -26,7 +26,9 @@ impl SnapshotNode {
     /// Whether a state is set, with or without a value behind `=`.
     #[must_use]
     pub fn is(&self, state: &str) -> bool {
-        self.states.iter().any(|one| one == state || one.split_once('=').is_some_and(|(name, _)| name == state))
+        self.states
+            .iter()
+            .any(|one| one == state || one.split_once('=').is_some_and(|(name, _)| name == state))
     }
 }
 
@@ -57,7 +59,8 @@ fn parse_line(line: &str) -> Option<SnapshotNode> {
         return None;
     }
     rest = rest.trim_start();
-    let mut node = SnapshotNode { role: role.to_owned(), indent: before.chars().count(), ..Default::default() };
+    let mut node =
+        SnapshotNode { role: role.to_owned(), indent: before.chars().count(), ..Default::default() };
     if rest.starts_with('"') {
         (node.name, rest) = quoted(rest)?;
     }
@@ -103,7 +106,12 @@ mod tests {
     use super::*;
 
     fn node(role: &str, name: &str, reference: &str) -> SnapshotNode {
-        SnapshotNode { role: role.into(), name: name.into(), reference: reference.into(), ..Default::default() }
+        SnapshotNode {
+            role: role.into(),
+            name: name.into(),
+            reference: reference.into(),
+            ..Default::default()
+        }
     }
 
     #[test]

@@ -20,15 +20,15 @@ pub use self::submissions::Submission;
 use self::submissions::Submissions;
 use crate::provider::Gate;
 
-/// The variable that names the directory whose `node_modules` holds React.
+/// The variable that names the directory with the npm packages: `node_modules`, or the directory around it.
 pub const NPM_VARIABLE: &str = "PANELOT_NPM";
-/// The variable that names the `html` directory of the `miniwob` package.
+/// The variable that names the directory of the `miniwob` package: its `html`, or the directory around it.
 pub const MINIWOB_VARIABLE: &str = "PANELOT_MINIWOB";
 
 /// Where the served files come from; what is absent is answered with 404.
 #[derive(Debug, Clone, Default)]
 pub struct SiteOptions {
-    /// A directory with `node_modules/react` and `node_modules/react-dom` (18, with `umd` files).
+    /// A directory with `react` and `react-dom` (18, with `umd` files) and `axe-core`.
     pub npm: Option<PathBuf>,
     /// The `html` directory of the `miniwob` package.
     pub miniwob: Option<PathBuf>,
@@ -40,8 +40,13 @@ impl SiteOptions {
     /// Takes the directories from [`NPM_VARIABLE`] and [`MINIWOB_VARIABLE`].
     #[must_use]
     pub fn from_environment() -> Self {
-        let variable = |name| std::env::var_os(name).map(PathBuf::from);
-        Self { npm: variable(NPM_VARIABLE), miniwob: variable(MINIWOB_VARIABLE), fixtures: None }
+        let below = |name, inner| {
+            let directory = PathBuf::from(std::env::var_os(name)?);
+            let inside = directory.join(inner);
+            Some(if inside.is_dir() { inside } else { directory })
+        };
+        let (npm, miniwob) = (below(NPM_VARIABLE, "node_modules"), below(MINIWOB_VARIABLE, "html"));
+        Self { npm, miniwob, fixtures: None }
     }
 }
 
@@ -172,8 +177,7 @@ async fn submit(
 }
 
 async fn npm_file(State(shared): State<Arc<SharedSite>>, Path(path): Path<String>) -> Response {
-    let root = shared.options.npm.as_ref().map(|npm| npm.join("node_modules"));
-    files::serve(root.as_deref(), &path).await
+    files::serve(shared.options.npm.as_deref(), &path).await
 }
 
 async fn miniwob_file(State(shared): State<Arc<SharedSite>>, Path(path): Path<String>) -> Response {
