@@ -5,11 +5,16 @@ mod build;
 mod check;
 mod ci;
 mod doctor;
+mod lint;
+mod package;
 mod paths;
 mod proc;
 mod progress;
+mod protocol;
 mod run;
 mod setup;
+mod test;
+mod tidy;
 mod versions;
 
 use std::process::ExitCode;
@@ -59,6 +64,27 @@ enum Task {
         #[arg(long, value_enum, default_value = "chrome")]
         target: Browser,
     },
+    /// Build the zip for the store, twice, and compare the bytes.
+    Package {
+        /// The store to package for.
+        #[arg(long, value_enum, default_value = "chrome")]
+        target: Browser,
+    },
+    /// Compare or write the committed manifests and hashes of the protocol.
+    Protocol {
+        #[command(subcommand)]
+        action: protocol::Action,
+    },
+    /// Format, clippy for native and wasm32, dependencies, tidiness.
+    Lint,
+    /// Run the tests.
+    Test {
+        /// Only this kind.
+        #[arg(long, value_enum)]
+        only: Option<test::Kind>,
+        /// Only tests whose name holds this text.
+        filter: Option<String>,
+    },
     /// Everything that a change must pass; `.ci/run` calls it.
     Ci,
     /// Build, start the demo provider and site, and open Chromium with the extension.
@@ -101,6 +127,10 @@ fn start(cli: Cli) -> Result<()> {
             build::build(&setup, target, profile).map(drop)
         }
         Task::Check { target } => check::check(&setup, target),
+        Task::Package { target } => package::package(&setup, target).map(drop),
+        Task::Protocol { action } => protocol::protocol(&setup, action),
+        Task::Lint => lint::lint(&setup),
+        Task::Test { only, filter } => test::test(&setup, only, filter.as_deref()),
         Task::Ci => ci::ci(&setup),
         Task::Run { args } => run::run(&setup, &args),
         Task::Bench { args } => bench::bench(&setup, &args),

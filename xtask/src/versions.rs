@@ -6,9 +6,6 @@
 /// The target of all three halves of the extension.
 pub const WASM_TARGET: &str = "wasm32-unknown-unknown";
 
-/// The one wasm-bindgen that dioxus, web-sys and idb agree on; `Cargo.toml` pins the same.
-pub const WASM_BINDGEN: &str = "0.2.130";
-
 /// The oldest browser that the manifest accepts: alarms of 30 s start with it.
 pub const CHROME_MIN: u64 = 120;
 
@@ -34,3 +31,23 @@ pub const DEBIAN_CHROMIUM_PACKAGES: [&str; 4] =
 
 /// Downloads the MiniWoB wheel.
 pub const DEBIAN_PIP_PACKAGES: [&str; 1] = ["python3-pip"];
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    /// The version of a package in a lock file.
+    fn locked(lock: &str, package: &str) -> String {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let text = fs_err::read_to_string(root.join(lock)).unwrap();
+        let (_, rest) = text.split_once(&format!("name = \"{package}\"\nversion = \"")).unwrap();
+        rest.split('"').next().unwrap().to_owned()
+    }
+
+    #[test]
+    fn the_glue_and_the_test_runner_are_made_by_the_wasm_bindgen_that_is_linked() {
+        let linked = locked("Cargo.lock", "wasm-bindgen");
+        assert_eq!(locked("Cargo.lock", "wasm-bindgen-cli-support"), linked);
+        assert_eq!(locked("xtask/tools/Cargo.lock", "wasm-bindgen-cli"), linked);
+    }
+}

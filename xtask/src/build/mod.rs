@@ -108,7 +108,7 @@ pub fn assemble(setup: &Setup, browser: Browser, profile: Profile, target: &Path
     let builder = Builder { setup, wasm, node, profile, target: target.to_path_buf() };
     progress::step(&format!("building the {} bundle for {}", profile.name(), browser.name()));
 
-    // The twin is compiled with its own standard library: another target directory, so both can go at once.
+    // The twin has its own standard library and so its own target directory: both can be compiled at once.
     let (twin, modules) = thread::scope(|scope| {
         let twin = scope.spawn(|| twin::build(&builder));
         let modules = builder.compile();
@@ -175,15 +175,12 @@ impl Builder<'_> {
     fn rust_flags(&self, target: &Path, more: &[&str]) -> String {
         let mut flags: Vec<String> = more.iter().map(|flag| (*flag).to_owned()).collect();
         if self.profile == Profile::Release {
-            let cargo_home = std::env::var_os("CARGO_HOME")
-                .map(PathBuf::from)
-                .or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cargo")));
             let mut remap =
                 |from: &Path, to: &str| flags.push(format!("--remap-path-prefix={}={to}", from.display()));
             // The last match wins: the target directory usually lies inside the checkout.
             remap(&self.setup.paths.root, "/panelot");
             remap(target, "/target");
-            if let Some(home) = cargo_home {
+            if let Some(home) = setup::cargo_home() {
                 remap(&home, "/cargo");
             }
         }

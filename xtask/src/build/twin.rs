@@ -1,22 +1,20 @@
 //! Builds `content-strict.js`: the content crate as plain JavaScript, for pages whose CSP forbids WebAssembly.
 //!
-//! The crate and the standard library are compiled for the first version of wasm, which wasm2js can lower. The release
-//! profile is used always: cargo rebuilds the twin only when the content crate or the protocol changed.
+//! The crate is compiled and linked for the first version of wasm, which wasm2js can lower. The release profile is used
+//! always: cargo rebuilds the twin only when the content crate or what it depends on changed.
 
 use anyhow::{Context, Result};
 
 use super::{Builder, Profile, binaryen_cached, bindgen, twin_pack};
 use crate::proc;
+use crate::setup::TWIN_FLAGS;
 use crate::versions::WASM_TARGET;
 
 const CRATE: &str = "panelot-content-web";
 
-/// No sign extension, saturating conversion, bulk memory, reference types or multi-value: wasm2js lowers none of them.
-///
 /// Nothing traps on an access out of bounds after wasm2js, so a stack overflow would be silent. With a shadow stack of
 /// 4 MiB the JavaScript engine's own stack ends first, with a RangeError.
-const RUST_FLAGS: [&str; 3] =
-    ["-Ctarget-cpu=mvp", "-Ctarget-feature=+mutable-globals", "-Clink-arg=-zstack-size=4194304"];
+const STACK_FLAG: &str = "-Clink-arg=-zstack-size=4194304";
 
 const OPT_FLAGS: [&str; 5] =
     ["-Oz", "--enable-mutable-globals", "--strip-debug", "--strip-producers", "--strip-target-features"];
@@ -34,12 +32,11 @@ pub fn build(builder: &Builder<'_>) -> Result<String> {
         profile: Profile::Release,
         target: builder.target.clone(),
     };
-    let mut cargo = release.wasm.cargo();
+    let mut cargo = release.wasm.twin_cargo();
     cargo.current_dir(&release.setup.paths.root).args(["build", "--locked", "--quiet", "--release"]);
-    cargo.args(["--target", WASM_TARGET, "--package", CRATE, "-Zbuild-std=std,panic_abort"]);
-    // -Zbuild-std is the only unstable thing here; std must be built without the newer instructions too.
-    cargo.env("RUSTC_BOOTSTRAP", "1").env("CARGO_TARGET_DIR", &target);
-    cargo.env("CARGO_ENCODED_RUSTFLAGS", release.rust_flags(&target, &RUST_FLAGS));
+    cargo.args(["--target", WASM_TARGET, "--package", CRATE]).env("CARGO_TARGET_DIR", &target);
+    let flags = [TWIN_FLAGS.as_slice(), &[STACK_FLAG]].concat();
+    cargo.env("CARGO_ENCODED_RUSTFLAGS", release.rust_flags(&target, &flags));
     proc::run(&mut cargo).context("compile the content script for wasm2js")?;
 
     let module = release.module(&target.join(WASM_TARGET).join("release"), CRATE);

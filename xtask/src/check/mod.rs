@@ -2,8 +2,12 @@
 
 mod code;
 mod files;
+mod hashes;
+mod layers;
 mod manifest;
 mod sizes;
+#[cfg(test)]
+mod tests;
 
 use anyhow::{Result, bail};
 
@@ -22,7 +26,17 @@ pub fn check(setup: &Setup, browser: Browser) -> Result<()> {
     let dist = setup.paths.dist(browser.name());
     progress::step(&format!("checking {}", dist.display()));
     let bundle = Bundle::read(&dist)?;
+    for size in sizes::measure(&bundle) {
+        progress::note(&format!(
+            "{:<26} {:>5} of {:>5} KiB",
+            size.what,
+            size.bytes.div_ceil(1024),
+            size.kib_max
+        ));
+    }
     let mut problems = bundle_problems(&bundle);
+    problems.extend(hashes::problems(&bundle, &hashes::Hashes::read(&setup.paths.root)?));
+    problems.extend(layers::problems(&setup.paths.root)?);
     problems.sort();
     report(&problems)
 }

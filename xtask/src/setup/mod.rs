@@ -16,7 +16,7 @@ use crate::paths::Paths;
 pub use browser::Browser;
 pub use node::Node;
 pub use tools::{deny, miniwob, wasm_tests};
-pub use wasm::WasmToolchain;
+pub use wasm::{TWIN_FLAGS, WasmToolchain, cargo_home, path_with};
 
 /// May setup use the system's package manager without asking?
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

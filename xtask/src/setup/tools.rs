@@ -26,13 +26,13 @@ pub fn wasm_tests(setup: &Setup) -> Result<PathBuf> {
     let bin = wasm_tests_entry(setup)?;
     fill(setup, &bin, |part| {
         progress::step("compiling wasm-pack and the wasm-bindgen test runner once (about three minutes)");
-        let target = part.join("target");
+        let target = build_dir(setup, "wasm-tests");
         let mut cargo = native_cargo();
         cargo.args(["build", "--quiet", "--locked", "--manifest-path"]);
         cargo.arg(setup.paths.root.join("xtask/tools/Cargo.toml")).env("CARGO_TARGET_DIR", &target);
         proc::run(&mut cargo)?;
         for tool in WASM_TEST_TOOLS {
-            fs_err::rename(target.join("debug").join(tool), part.join(tool))?;
+            fs_err::copy(target.join("debug").join(tool), part.join(tool))?;
         }
         Ok(fs_err::remove_dir_all(target)?)
     })?;
@@ -68,7 +68,7 @@ pub fn deny(setup: &Setup) -> Result<PathBuf> {
     let dir = deny_entry(setup);
     fill(setup, &dir, |part| {
         progress::step(&format!("compiling cargo-deny {CARGO_DENY} once (a few minutes)"));
-        let target = part.join("target");
+        let target = build_dir(setup, "cargo-deny");
         let mut cargo = native_cargo();
         // The dev profile halves the time to compile; the tool runs for a second.
         cargo.args(["install", "--quiet", "--locked", "--debug", "--no-track", "cargo-deny"]);
@@ -148,6 +148,11 @@ fn unpack(wheel: &Path, to: &Path) -> Result<()> {
     }
     let mut archive = zip::ZipArchive::new(std::io::Cursor::new(bytes))?;
     archive.extract(to).with_context(|| format!("unpack {}", wheel.display()))
+}
+
+/// Where a tool is compiled: kept when that fails or is interrupted, so that the next try goes on from there.
+fn build_dir(setup: &Setup, tool: &str) -> PathBuf {
+    entry(setup, &format!("{tool}.target"))
 }
 
 /// The cargo that runs us.

@@ -1,0 +1,136 @@
+//! `cargo xtask test`: native tests, the simulation, wasm tests in a browser, and the built extension end to end.
+
+use std::ffi::OsString;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use crate::build::{self, Browser, CRATES, Profile};
+use crate::lint::native_cargo;
+use crate::proc;
+use crate::progress::{self, Stages};
+use crate::setup::{self, Setup};
+
+/// A kind of test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Kind {
+    /// Everything that runs without a browser, in milliseconds each.
+    Native,
+    /// The engine under a seeded scheduler with faults.
+    Sim,
+    /// The web halves in a headless browser, by wasm-pack.
+    Wasm,
+    /// The release bundle in Chromium.
+    E2e,
+}
+
+impl Kind {
+    /// All kinds, quick ones first.
+    const ALL: [Self; 4] = [Self::Native, Self::Sim, Self::Wasm, Self::E2e];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Native => "test native",
+            Self::Sim => "test sim",
+            Self::Wasm => "test wasm",
+            Self::E2e => "test e2e",
+        }
+    }
+}
+
+/// Packages whose tests are a kind of their own.
+const SIM: &str = "panelot-sim";
+const E2E: &str = "panelot-e2e";
+
+/// Where the crates of the web halves are; wasm-pack takes directories.
+const WEB_DIRS: [&str; 3] = ["engine/web", "content/web", "ui/web"];
+
+/// Runs one kind of test, or all, and prints the time of each.
+///
+/// # Errors
+/// The first kind with a test that failed.
+pub fn test(setup: &Setup, only: Option<Kind>, filter: Option<&str>) -> Result<()> {
+    let mut stages = Stages::default();
+    run(setup, &mut stages, only, filter)?;
+    eprint!("{}", stages.table());
+    Ok(())
+}
+
+/// The same as part of a longer run.
+///
+/// # Errors
+/// The first kind with a test that failed.
+pub fn run(setup: &Setup, stages: &mut Stages, only: Option<Kind>, filter: Option<&str>) -> Result<()> {
+    for kind in Kind::ALL.into_iter().filter(|kind| only.is_none_or(|only| only == *kind)) {
+        stages.run(kind.name(), || match kind {
+            Kind::Native => native(setup, filter),
+            Kind::Sim => sim(setup, filter),
+            Kind::Wasm => wasm(setup, filter),
+            Kind::E2e => end_to_end(setup, filter),
+        })?;
+    }
+    Ok(())
+}
+
+fn native(setup: &Setup, filter: Option<&str>) -> Result<()> {
+    let mut cargo = native_cargo(setup);
+    cargo.args(["test", "--quiet", "--locked", "--workspace"]);
+    for name in CRATES.iter().chain(&[SIM, E2E]) {
+        cargo.args(["--exclude", name]);
+    }
+    proc::run(cargo.args(filter))
+}
+
+fn sim(setup: &Setup, filter: Option<&str>) -> Result<()> {
+    let mut cargo = native_cargo(setup);
+    cargo.args(["test", "--quiet", "--locked", "--package", SIM]);
+    proc::run(cargo.args(filter).args(["--", "--nocapture"]))
+}
+
+fn wasm(setup: &Setup, filter: Option<&str>) -> Result<()> {
+    let toolchain = setup::wasm(setup)?;
+    let tools = setup::wasm_tests(setup)?;
+    let browser = setup::browser(setup)?;
+    // The tools first, so that the pinned wasm-bindgen is taken; then the rustc that has the target.
+    let dirs = [Some(tools.clone()), toolchain.bin_dir()];
+    let path = setup::path_with(dirs.into_iter().flatten());
+    for dir in WEB_DIRS {
+        progress::step(&format!("wasm-pack test {dir}"));
+        let mut pack = Command::new(tools.join("wasm-pack"));
+        pack.current_dir(&setup.paths.root).env("PATH", &path);
+        if toolchain.bin_dir().is_some() {
+            pack.env_remove("RUSTUP_TOOLCHAIN").env_remove("CARGO").env_remove("RUSTC");
+        }
+        pack.env_remove("LD_LIBRARY_PATH").env_remove("RUSTFLAGS").env_remove("CARGO_MANIFEST_DIR");
+        pack.env("CARGO_TARGET_DIR", setup.paths.target.join("wasm"));
+        pack.args(["test", "--headless", "--chrome", "--mode", "no-install", "--chromedriver"]);
+        pack.arg(&browser.driver).arg(dir).args(["--", "--locked", "--quiet"]);
+        proc::run(pack.args(filter)).with_context(|| format!("wasm tests of {dir}"))?;
+    }
+    Ok(())
+}
+
+/// The tests in the browser get all paths by environment variables, so that they can be run by `cargo test` too.
+fn end_to_end(setup: &Setup, filter: Option<&str>) -> Result<()> {
+    let mut cargo = native_cargo(setup);
+    cargo.args(["test", "--quiet", "--locked", "--package", E2E]).args(filter);
+    cargo.envs(environment(setup)?);
+    proc::run(&mut cargo)
+}
+
+/// Builds the release bundle and names everything that drives it.
+///
+/// # Errors
+/// What could not be built or installed.
+pub fn environment(setup: &Setup) -> Result<Vec<(&'static str, OsString)>> {
+    let dist = build::build(setup, Browser::Chrome, Profile::Release)?;
+    let browser = setup::browser(setup)?;
+    let node = setup::node(setup)?;
+    let miniwob = setup::miniwob(setup)?;
+    Ok(vec![
+        ("PANELOT_DIST", dist.into()),
+        ("PANELOT_CHROMIUM", browser.chromium.into()),
+        ("PANELOT_NPM", node.modules.into()),
+        ("PANELOT_MINIWOB", miniwob.into()),
+    ])
+}
