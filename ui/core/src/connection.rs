@@ -150,6 +150,12 @@ impl Connection {
         self.unanswered.iter().any(|op| op.submission_id() == submission_id)
     }
 
+    /// Whether nothing waits for an answer.
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        self.unanswered.is_empty()
+    }
+
     /// Takes what happened and says what to do.
     pub fn step(&mut self, input: Input, around: &mut dyn Surroundings) -> Vec<Effect> {
         let before = self.link();

@@ -334,7 +334,7 @@ impl Session {
     /// Takes one message of the engine.
     pub fn hear(&mut self, frame: &EventFrame, around: &mut dyn Surroundings) -> Vec<Change> {
         let mut changes = self.hear_answer(&frame.event, around);
-        changes.extend(self.hear_list(&frame.event));
+        changes.extend(self.hear_list(&frame.event, around));
         changes.extend(self.fold(frame, around));
         changes
     }
@@ -563,7 +563,7 @@ impl Session {
         Some(Change::Saved(self.saving.remove(at), well))
     }
 
-    fn hear_list(&mut self, event: &AgentEvent) -> Vec<Change> {
+    fn hear_list(&mut self, event: &AgentEvent, around: &mut dyn Surroundings) -> Vec<Change> {
         match event {
             AgentEvent::ThreadListed { submission_id, threads, cursor } => {
                 let Some((_, more)) = self.listing.take_if(|(asked, _)| asked == submission_id) else {
@@ -590,12 +590,18 @@ impl Session {
                 patch_meta(&mut entry.thread, *revision, patch);
             }
             AgentEvent::ActivityUpdated { threads } => {
+                let mut unknown = false;
                 for change in threads {
-                    if let Some(entry) =
-                        self.threads.iter_mut().find(|e| e.thread.thread_id == change.thread_id)
-                    {
-                        entry.activity = change.activity;
+                    match self.threads.iter_mut().find(|e| e.thread.thread_id == change.thread_id) {
+                        Some(entry) => entry.activity = change.activity,
+                        None => unknown = true,
                     }
+                }
+                // Another page began a thread: its place and title are the engine's to say.
+                if unknown && self.listing.is_none() {
+                    let mut changes = self.list(None, around);
+                    changes.push(Change::Threads);
+                    return changes;
                 }
             }
             AgentEvent::Initialized { .. }

@@ -22,6 +22,7 @@
 //! `document.documentElement.dataset.ready` is `"1"` once a page can be used.
 
 mod chrome;
+mod line;
 mod page;
 mod pages;
 mod parts;

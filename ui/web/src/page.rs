@@ -1,11 +1,13 @@
 //! The document that the wasm runs in: which page it is, what it remembers, and its root element.
 
+use std::cell::RefCell;
+
 use panelot_protocol::ids::ThreadId;
 use panelot_protocol::settings::{Language, Theme};
 use panelot_ui::i18n::tag;
 use wasm_bindgen::prelude::*;
 
-use crate::chrome::{clock, session_storage};
+use crate::chrome::{clock, locks, session_storage, tabs};
 
 /// The three pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,8 +22,10 @@ pub enum Kind {
 
 /// Key of the client's id in the page's own session storage: a reloaded page is the same client.
 const CLIENT_KEY: &str = "client";
-/// Key of the thread that a side panel showed last.
-const SHOWN_KEY: &str = "shown:side-panel";
+thread_local! {
+    /// Key of the thread that the side panel of this window showed last; known once the page has asked Chrome.
+    static SHOWN_KEY: RefCell<Option<String>> = const { RefCell::new(None) };
+}
 
 fn window() -> Option<web_sys::Window> {
     web_sys::window()
@@ -52,19 +56,27 @@ pub fn has_composer() -> bool {
     kind() != Kind::Options
 }
 
-/// The page's id as a client; the same after a reload.
-#[must_use]
-pub fn client_id() -> String {
+/// The page's id as a client, the same after a reload. A duplicated tab brings its original's; then it is another.
+pub async fn client_id() -> String {
     let storage = window().and_then(|window| window.session_storage().ok().flatten());
-    if let Some(known) = storage.as_ref().and_then(|storage| storage.get_item(CLIENT_KEY).ok().flatten()) {
+    if let Some(known) = storage.as_ref().and_then(|storage| storage.get_item(CLIENT_KEY).ok().flatten())
+        && locks::hold(&client_lock(&known)).await
+    {
         return known;
     }
     let fresh = clock::uuid();
+    locks::hold(&client_lock(&fresh)).await;
     if let Some(storage) = storage {
-        // Without storage a reloaded page is a new client, and its outbox is left behind.
+        // Without storage a reloaded page is a new client, and the next page adopts its outbox.
         let _ = storage.set_item(CLIENT_KEY, &fresh);
     }
     fresh
+}
+
+/// The lock that a client's page holds while it lives.
+#[must_use]
+pub fn client_lock(client_id: &str) -> String {
+    format!("panelot-client:{client_id}")
 }
 
 /// The thread to begin with: the address names it, or a side panel showed it last.
@@ -73,7 +85,12 @@ pub async fn first_thread() -> Option<ThreadId> {
     let named = web_sys::UrlSearchParams::new_with_str(&search).ok()?.get("thread");
     let id = match (named, kind()) {
         (Some(id), Kind::SidePanel | Kind::Chat) => Some(id),
-        (None, Kind::SidePanel) => session_storage::get(SHOWN_KEY).await,
+        (None, Kind::SidePanel) => {
+            let key = format!("shown:{}", tabs::window_id().await.unwrap_or_default());
+            let shown = session_storage::get(&key).await;
+            SHOWN_KEY.set(Some(key));
+            shown
+        }
         (_, Kind::Options) | (None, Kind::Chat) => None,
     };
     id.filter(|id| !id.is_empty()).map(ThreadId::new)
@@ -91,7 +108,11 @@ pub fn remember_thread(thread_id: Option<&ThreadId>) {
             // A refused address change leaves the old address; nothing depends on it.
             let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(&url));
         }
-        Kind::SidePanel => session_storage::put(SHOWN_KEY, thread_id.map_or("", ThreadId::as_str)),
+        Kind::SidePanel => SHOWN_KEY.with_borrow(|key| {
+            if let Some(key) = key {
+                session_storage::put(key, thread_id.map_or("", ThreadId::as_str));
+            }
+        }),
         Kind::Options => {}
     }
 }

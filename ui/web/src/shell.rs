@@ -1,36 +1,32 @@
 //! The one place where the pure machines meet the browser: it feeds them and runs what they answer.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::HashSet;
-use std::rc::Rc;
 
 use dioxus::prelude::*;
 use futures::StreamExt;
-use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
-use panelot_protocol::ids::{ClientId, ItemId, SubmissionId, ThreadId};
-use panelot_protocol::op::Op;
+use futures::channel::mpsc::{UnboundedReceiver, unbounded};
+use panelot_protocol::event::{AgentEvent, ErrorCode};
+use panelot_protocol::frame::EventFrame;
+use panelot_protocol::ids::{ItemId, SubmissionId, ThreadId};
 use panelot_protocol::settings::Language;
-use panelot_ui::connection::{Connection, Effect, Input, Link};
+use panelot_ui::connection::{Input, Link};
 use panelot_ui::i18n::{Key, fill, language_of};
 use panelot_ui::intents::Intent;
 use panelot_ui::session::{Change, Session};
 use panelot_ui::trouble::{Step, Trouble};
-use panelot_ui::wire::{self, Heard};
 use wasm_bindgen_futures::spawn_local;
 
 use crate::chrome::clock::{self, Page};
-use crate::chrome::{runtime, session_storage, tabs};
+use crate::chrome::{runtime, tabs};
+use crate::line::{self, Line, Read, Said};
 use crate::page;
 use crate::store::{Store, put};
 
 /// What comes from outside, in its order.
 enum Incoming {
-    /// A text of the Port of this number.
-    Text(u32, String),
-    /// The Port of this number was lost.
-    Lost(u32),
-    /// The timer of this number has run out.
-    Woke(u32),
+    /// Over the line to the engine.
+    Line(line::Incoming),
     /// Another page may be in front.
     Tabs,
 }
@@ -38,12 +34,7 @@ enum Incoming {
 struct Shell {
     store: Store,
     session: Session,
-    connection: Connection,
-    port: Option<runtime::Port>,
-    port_number: u32,
-    timer_number: Rc<Cell<u32>>,
-    sender: UnboundedSender<Incoming>,
-    outbox_key: String,
+    line: Line,
 }
 
 thread_local! {
@@ -52,25 +43,14 @@ thread_local! {
 
 /// Starts the shell; runs as long as the page does.
 pub async fn run(store: Store) {
-    let client_id = page::client_id();
-    let outbox_key = format!("outbox:{client_id}");
-    let left_over = session_storage::get(&outbox_key)
-        .await
-        .and_then(|text| serde_json::from_str::<Vec<Op>>(&text).ok())
-        .unwrap_or_default();
+    let client_id = page::client_id().await;
     let (sender, receiver) = unbounded();
-    let connection =
-        Connection::new(ClientId::new(client_id), panelot_protocol::ENGINE_SCHEMA_HASH.to_owned(), left_over);
-    let mut shell = Shell {
-        store,
-        session: Session::default(),
-        connection,
-        port: None,
-        port_number: 0,
-        timer_number: Rc::default(),
-        sender: sender.clone(),
-        outbox_key,
-    };
+    let line_sender = sender.clone();
+    let line = Line::new(&client_id, move |incoming| {
+        let _ = line_sender.unbounded_send(Incoming::Line(incoming));
+    })
+    .await;
+    let mut shell = Shell { store, session: Session::default(), line };
     if let Some(thread_id) = page::first_thread().await {
         shell.intend(Intent::OpenThread(thread_id));
     }
@@ -84,6 +64,7 @@ pub async fn run(store: Store) {
         let _ = sender.unbounded_send(Incoming::Tabs);
     }
     page::mark_ready();
+    spawn_local(line::adopt_orphans(client_id));
     pump(receiver).await;
 }
 
@@ -132,24 +113,19 @@ struct Frame {
 impl Shell {
     fn take(&mut self, incoming: Incoming, frame: &mut Frame) {
         match incoming {
-            Incoming::Text(number, text) if number == self.port_number => match wire::read(&text) {
-                Heard::Frame(event) => {
+            Incoming::Line(incoming) => match self.line.read(incoming) {
+                Some(Read::Frame(event)) => {
                     let changes = self.session.hear(&event, &mut Page);
                     self.feed(Input::Heard(Box::new(event.event)));
                     self.apply(changes, frame);
                 }
-                Heard::Unknown => {}
-                Heard::Unreadable(what) => {
+                Some(Read::Unreadable(what)) => {
                     let trouble = Trouble::own(Key::ErrMismatch, &what, Step::Reload);
                     self.store.trouble.set(Some(trouble));
                 }
+                Some(Read::Input(input)) => self.feed(input),
+                None => {}
             },
-            Incoming::Lost(number) if number == self.port_number => {
-                self.port = None;
-                self.feed(Input::Lost);
-            }
-            Incoming::Woke(number) if number == self.timer_number.get() => self.feed(Input::Woke),
-            Incoming::Text(..) | Incoming::Lost(_) | Incoming::Woke(_) => {}
             Incoming::Tabs => frame.tabs = true,
         }
     }
@@ -250,67 +226,25 @@ impl Shell {
     }
 
     fn feed(&mut self, input: Input) {
-        let mut inputs = vec![input];
-        while let Some(input) = inputs.pop() {
-            for effect in self.connection.step(input, &mut Page) {
-                if !self.run_effect(effect) {
-                    inputs.push(Input::Lost);
+        for said in self.line.feed(input) {
+            match said {
+                Said::Link(link) => self.link(link),
+                // Refused by this page itself, which is to the user what a refusal of the engine is.
+                Said::Refused(op) => {
+                    let refused = AgentEvent::CommandRejected {
+                        submission_id: op.submission_id().clone(),
+                        code: ErrorCode::Overloaded,
+                        message: String::new(),
+                        thread_id: op.thread_id().cloned(),
+                        retryable: true,
+                    };
+                    let changes = self.session.hear(&EventFrame::outside(refused), &mut Page);
+                    let mut frame = Frame::default();
+                    self.apply(changes, &mut frame);
+                    self.settle(frame);
                 }
             }
         }
-    }
-
-    /// Runs an effect. `false` when the Port could not be opened or is gone.
-    fn run_effect(&mut self, effect: Effect) -> bool {
-        match effect {
-            Effect::Open => return self.open_port(),
-            Effect::Close => {
-                self.port = None;
-                self.port_number = self.port_number.wrapping_add(1);
-            }
-            Effect::Post(op) => {
-                let Some(port) = &self.port else { return true };
-                return wire::write(&op).is_ok_and(|text| port.post(&text));
-            }
-            Effect::Wake { at_ms } => {
-                let number = self.timer_number.get().wrapping_add(1);
-                self.timer_number.set(number);
-                let (sender, wait_ms) = (self.sender.clone(), at_ms.saturating_sub(clock::now_ms()));
-                spawn_local(async move {
-                    clock::sleep_ms(wait_ms).await;
-                    let _ = sender.unbounded_send(Incoming::Woke(number));
-                });
-            }
-            Effect::Store(ops) => {
-                let text = if ops.is_empty() {
-                    String::new()
-                } else {
-                    serde_json::to_string(&ops).unwrap_or_default()
-                };
-                session_storage::put(&self.outbox_key, &text);
-            }
-            Effect::State(link) => self.link(link),
-            Effect::Refuse(_) => {
-                self.store.trouble.set(Some(Trouble::own(Key::ErrOverload, "", Step::None)));
-            }
-        }
-        true
-    }
-
-    fn open_port(&mut self) -> bool {
-        self.port_number = self.port_number.wrapping_add(1);
-        let number = self.port_number;
-        let (heard, lost) = (self.sender.clone(), self.sender.clone());
-        self.port = runtime::Port::open(
-            panelot_protocol::PORT_NAME,
-            move |text| {
-                let _ = heard.unbounded_send(Incoming::Text(number, text));
-            },
-            move || {
-                let _ = lost.unbounded_send(Incoming::Lost(number));
-            },
-        );
-        self.port.is_some()
     }
 
     fn link(&mut self, link: Link) {

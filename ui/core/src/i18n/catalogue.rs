@@ -193,7 +193,7 @@ catalogue! {
     More: "More", "更多";
     Less: "Less", "收起";
     TimeLeft: "Declines itself in {time}", "{time} 后自动拒绝";
-    QueuePosition: "{index} of {count}", "第 {index} 项，共 {count} 项";
+    QueuePosition: "{index} of {count}", "第 {index}/{count} 项";
     AskAnnounce: "Panelot asks for your permission: {sentence}", "Panelot 请求你的许可：{sentence}";
     AskKeys: "Keys work while the focus is on this card: Y, N, S, A, Esc.", "焦点在此卡片上时可用按键：Y、N、S、A、Esc。";
 
@@ -293,6 +293,7 @@ catalogue! {
     ConnGoesLocal: "What you write stays on this machine: {*host}.", "你写的内容只留在本机：{*host}。";
     ConnPermission: "Saving asks Chrome for access to {host}.", "保存时会向 Chrome 请求访问 {host}。";
     ConnPermissionDenied: "Chrome did not grant access to {host}. Requests to it may fail until you allow it.", "Chrome 未授予 {host} 的访问权限。允许前对它的请求可能失败。";
+    ConnNoAccess: "Chrome does not let Panelot reach {host} yet.", "Chrome 尚未允许 Panelot 访问 {host}。";
     ConnAllowHost: "Allow access", "允许访问";
     ConnAdd: "Add a connection", "添加连接";
     ConnEdit: "Edit {name}", "编辑 {name}";

@@ -2,6 +2,7 @@
 
 pub mod clipboard;
 pub mod clock;
+pub mod locks;
 pub mod permissions;
 pub mod runtime;
 pub mod session_storage;

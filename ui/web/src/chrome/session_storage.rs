@@ -10,6 +10,8 @@ use super::{field, object};
 extern "C" {
     #[wasm_bindgen(js_namespace = ["chrome", "storage", "session"], js_name = get, catch)]
     fn get_js(key: &str) -> Result<Promise, JsValue>;
+    #[wasm_bindgen(js_namespace = ["chrome", "storage", "session"], js_name = get, catch)]
+    fn get_all_js() -> Result<Promise, JsValue>;
     #[wasm_bindgen(js_namespace = ["chrome", "storage", "session"], js_name = set, catch)]
     fn set_js(items: &JsValue) -> Result<Promise, JsValue>;
     #[wasm_bindgen(js_namespace = ["chrome", "storage", "session"], js_name = remove, catch)]
@@ -20,6 +22,17 @@ extern "C" {
 pub async fn get(key: &str) -> Option<String> {
     let items = JsFuture::from(get_js(key).ok()?).await.ok()?;
     field(&items, key).as_string()
+}
+
+/// The keys that begin with a prefix, without it.
+pub async fn keys_behind(prefix: &str) -> Vec<String> {
+    let Ok(promise) = get_all_js() else { return Vec::new() };
+    let Ok(items) = JsFuture::from(promise).await else { return Vec::new() };
+    let Some(items) = items.dyn_ref::<js_sys::Object>() else { return Vec::new() };
+    js_sys::Object::keys(items)
+        .iter()
+        .filter_map(|key| key.as_string()?.strip_prefix(prefix).map(str::to_owned))
+        .collect()
 }
 
 /// Stores a text; an empty one is removed. Begins at once and is not waited for: a later call comes later.

@@ -15,6 +15,9 @@ extern "C" {
     #[wasm_bindgen(js_namespace = ["chrome", "tabs"], js_name = create, catch)]
     fn create_js(properties: &JsValue) -> Result<Promise, JsValue>;
 
+    #[wasm_bindgen(js_namespace = ["chrome", "windows"], js_name = getCurrent, catch)]
+    fn get_current_window_js() -> Result<Promise, JsValue>;
+
     type TabEvent;
     #[wasm_bindgen(method, js_name = addListener)]
     fn add_listener(this: &TabEvent, listener: &Function);
@@ -50,6 +53,12 @@ pub async fn in_front() -> Option<CapturedTab> {
         }
     }
     best.map(|(_, tab)| tab)
+}
+
+/// Chrome's number of the window that this page is in.
+pub async fn window_id() -> Option<i64> {
+    let window = JsFuture::from(get_current_window_js().ok()?).await.ok()?;
+    field(&window, "id").as_f64().map(|id| id as i64)
 }
 
 /// Calls back whenever another page may be in front. For the life of the page.

@@ -195,25 +195,25 @@ fn ModelPick() -> Element {
     let store = use_context::<Store>();
     let choices = use_memo(move || {
         let settings = store.settings.read();
-        let mut choices: Vec<(ModelRef, String)> = Vec::new();
+        let mut choices: Vec<(ModelRef, String, String)> = Vec::new();
         let Some(settings) = settings.as_ref() else { return choices };
         for connection in settings.connections.iter().filter(|connection| connection.enabled) {
             for entry in &connection.models {
                 let name = entry.display_name.clone().unwrap_or_else(|| entry.model.model_id.clone());
-                choices.push((entry.model.clone(), format!("{name} · {}", connection.name)));
+                choices.push((entry.model.clone(), name, connection.name.clone()));
             }
         }
         if let Some(default) = &settings.default_model
-            && !choices.iter().any(|(model, _)| model == default)
+            && !choices.iter().any(|(model, ..)| model == default)
         {
-            choices.push((default.clone(), default.model_id.clone()));
+            choices.push((default.clone(), default.model_id.clone(), String::new()));
         }
         choices
     });
     let choices = choices.read();
     let chosen = store.model.read().clone();
-    let at = chosen.and_then(|chosen| choices.iter().position(|(model, _)| *model == chosen));
-    let models: Vec<ModelRef> = choices.iter().map(|(model, _)| model.clone()).collect();
+    let at = chosen.and_then(|chosen| choices.iter().position(|(model, ..)| *model == chosen));
+    let models: Vec<ModelRef> = choices.iter().map(|(model, ..)| model.clone()).collect();
     rsx! {
         span { class: "pick",
             select {
@@ -226,8 +226,8 @@ fn ModelPick() -> Element {
                 if at.is_none() {
                     option { value: "", selected: true, {store.t(Key::ModelNone)} }
                 }
-                for (place, (_, name)) in choices.iter().enumerate() {
-                    option { key: "{place}", value: "{place}", selected: Some(place) == at, "{name}" }
+                for (place, (_, name, connection)) in choices.iter().enumerate() {
+                    option { key: "{place}", value: "{place}", selected: Some(place) == at, title: "{connection}", "{name}" }
                 }
             }
             Icon { shape: Shape::ChevronDown, size: 10 }

@@ -45,7 +45,7 @@ pub fn Connect(initial: ConnectForm, make_default: bool, done: EventHandler<()>)
         complaints.set(Vec::new());
         // Asked in the click itself; saving does not wait for the answer, which may never come.
         let asked = permissions::request(&checked.host_pattern);
-        let host = checked.host_pattern.clone();
+        let host = form.peek().host().map(|(host, _)| host).unwrap_or_default();
         spawn(async move {
             let granted = asked.await;
             denied.set((!granted).then_some(host));

@@ -160,6 +160,7 @@ fn ConnectionRow(connection: ConnectionView, used: Option<ModelRef>, doing: Sign
     let delete_label = shell::say(&store, Key::ConnDelete, &names);
     let form = ConnectForm::edit(&connection, &shown_model);
     let pattern = form.host_pattern();
+    let host = form.host().map(|(host, _)| host).unwrap_or_default();
     rsx! {
         li { "data-testid": "conn-row", "data-connection": "{id}",
             div { class: "grow",
@@ -169,7 +170,7 @@ fn ConnectionRow(connection: ConnectionView, used: Option<ModelRef>, doing: Sign
                     div { class: "saved", {store.t(Key::ConnDefault)} }
                 }
                 if let Some(pattern) = pattern {
-                    HostAccess { pattern }
+                    HostAccess { pattern, host: host.clone() }
                 }
             }
             if chosen.is_none() {
@@ -193,7 +194,7 @@ fn ConnectionRow(connection: ConnectionView, used: Option<ModelRef>, doing: Sign
 
 /// Says when Chrome does not let the extension reach a host, and asks for it.
 #[component]
-fn HostAccess(pattern: String) -> Element {
+fn HostAccess(pattern: String, host: String) -> Element {
     let store = use_context::<Store>();
     let mut granted = use_signal(|| true);
     let known = pattern.clone();
@@ -206,7 +207,7 @@ fn HostAccess(pattern: String) -> Element {
     }
     rsx! {
         div { class: "sub",
-            {shell::say(&store, Key::ConnPermissionDenied, &[("host", &pattern)])}
+            {shell::say(&store, Key::ConnNoAccess, &[("host", &host)])}
             " "
             button {
                 class: "link", "data-testid": "conn-allow",

@@ -158,9 +158,11 @@ fn Thread(entry: ThreadListEntry) -> Element {
                 if let Some((_, mark)) = word {
                     i { class: "dot", "data-mark": mark_word(mark), "aria-hidden": "true" }
                 }
-                span { dir: "auto", "{title}" }
-                if let Some((key, mark)) = word {
-                    small { class: "word", "data-mark": mark_word(mark), {store.t(key)} }
+                span {
+                    span { class: "name", dir: "auto", "{title}" }
+                    if let Some((key, mark)) = word {
+                        small { class: "word", "data-mark": mark_word(mark), {store.t(key)} }
+                    }
                 }
             }
             span { class: "row-acts",

@@ -1,0 +1,257 @@
+//! The connection machine against a scripted engine and clock.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use panelot_protocol::event::AgentEvent;
+use panelot_protocol::ids::{SubmissionId, ThreadId};
+use panelot_protocol::op::{Op, SubscribeParams};
+use panelot_ui::connection::{
+    Connection, Effect, INITIALIZE_TIMEOUT_MS, Input, Link, OUTBOX_COUNT_MAX, PONG_TIMEOUT_MS, Surroundings,
+};
+
+struct World {
+    now_ms: u64,
+    chance: u64,
+    ids: u32,
+}
+
+impl Surroundings for World {
+    fn now_ms(&self) -> u64 {
+        self.now_ms
+    }
+    fn chance_permille(&mut self) -> u64 {
+        self.chance
+    }
+    fn submission_id(&mut self) -> SubmissionId {
+        self.ids += 1;
+        SubmissionId::new(format!("s{}", self.ids))
+    }
+}
+
+struct Rig {
+    connection: Connection,
+    world: World,
+}
+
+impl Rig {
+    fn new(left_over: Vec<Op>) -> Self {
+        let world = World { now_ms: 1_000_000, chance: 1_000, ids: 0 };
+        Self { connection: Connection::new("c1".into(), "hash".into(), left_over), world }
+    }
+
+    fn step(&mut self, input: Input) -> Vec<Effect> {
+        self.connection.step(input, &mut self.world)
+    }
+
+    /// Starts and answers the greeting; the effects of the answer.
+    fn greet(&mut self) -> Vec<Effect> {
+        let effects = self.step(Input::Start);
+        self.answer(&effects)
+    }
+
+    fn answer(&mut self, effects: &[Effect]) -> Vec<Effect> {
+        let hello = effects.iter().find_map(|effect| match effect {
+            Effect::Post(op) => Some(op.submission_id().clone()),
+            _ => None,
+        });
+        self.step(Input::Heard(Box::new(AgentEvent::Initialized {
+            submission_id: hello.unwrap(),
+            protocol: "panelot/engine-v1".into(),
+            schema_hash: "hash".into(),
+            snapshot: None,
+        })))
+    }
+
+    fn wake_time(effects: &[Effect]) -> u64 {
+        match effects.iter().find(|effect| matches!(effect, Effect::Wake { .. })) {
+            Some(Effect::Wake { at_ms }) => *at_ms,
+            _ => panic!("no wake in {effects:?}"),
+        }
+    }
+}
+
+fn delete(id: &str) -> Op {
+    Op::ThreadDelete { submission_id: id.into(), thread_id: "t1".into() }
+}
+
+fn ack(id: &str) -> Input {
+    Input::Heard(Box::new(AgentEvent::CommandAck {
+        submission_id: id.into(),
+        thread_id: None,
+        run_id: None,
+        revision: None,
+    }))
+}
+
+#[test]
+fn a_start_opens_a_port_and_greets_with_the_shown_thread() {
+    let mut rig = Rig::new(Vec::new());
+    rig.step(Input::Show(Some(ThreadId::new("t1"))));
+    let hello = Op::Initialize {
+        submission_id: "s1".into(),
+        protocol: "panelot/engine-v1".into(),
+        schema_hash: "hash".into(),
+        client_id: "c1".into(),
+        subscribe: Some(SubscribeParams { thread_id: "t1".into() }),
+    };
+    assert_eq!(
+        rig.step(Input::Start),
+        [
+            Effect::Open,
+            Effect::Post(Box::new(hello)),
+            Effect::Wake { at_ms: 1_000_000 + INITIALIZE_TIMEOUT_MS }
+        ]
+    );
+}
+
+#[test]
+fn what_was_said_before_the_greeting_follows_it_in_order() {
+    let mut rig = Rig::new(vec![delete("old")]);
+    assert_eq!(
+        rig.step(Input::Say(Box::new(delete("new")))),
+        [Effect::Store(vec![delete("old"), delete("new")])]
+    );
+    assert_eq!(
+        rig.greet(),
+        [
+            Effect::Post(Box::new(delete("old"))),
+            Effect::Post(Box::new(delete("new"))),
+            Effect::Wake { at_ms: 1_020_000 },
+            Effect::State(Link::Ready),
+        ]
+    );
+}
+
+#[test]
+fn an_unanswered_op_is_sent_again_under_its_own_id_until_it_is_answered() {
+    let mut rig = Rig::new(Vec::new());
+    rig.greet();
+    rig.step(Input::Say(Box::new(delete("a"))));
+    for _ in 0..3 {
+        let lost = rig.step(Input::Lost);
+        rig.world.now_ms = Rig::wake_time(&lost);
+        let opened = rig.step(Input::Woke);
+        assert!(rig.answer(&opened).contains(&Effect::Post(Box::new(delete("a")))));
+    }
+    assert_eq!(rig.step(ack("a")), [Effect::Store(Vec::new())]);
+    let lost = rig.step(Input::Lost);
+    rig.world.now_ms = Rig::wake_time(&lost);
+    let opened = rig.step(Input::Woke);
+    assert!(!rig.answer(&opened).contains(&Effect::Post(Box::new(delete("a")))));
+}
+
+#[test]
+fn a_query_is_asked_again_but_never_stored() {
+    let mut rig = Rig::new(Vec::new());
+    rig.greet();
+    let query = Op::SettingsGet { submission_id: "q".into() };
+    assert_eq!(rig.step(Input::Say(Box::new(query.clone()))), [Effect::Post(Box::new(query.clone()))]);
+    let lost = rig.step(Input::Lost);
+    rig.world.now_ms = Rig::wake_time(&lost);
+    let opened = rig.step(Input::Woke);
+    assert!(rig.answer(&opened).contains(&Effect::Post(Box::new(query))));
+}
+
+#[test]
+fn pauses_double_from_250_ms_to_8_s() {
+    let mut rig = Rig::new(Vec::new());
+    rig.greet();
+    let mut pauses = Vec::new();
+    for _ in 0..8 {
+        let lost = rig.step(Input::Lost);
+        pauses.push(Rig::wake_time(&lost) - rig.world.now_ms);
+        rig.world.now_ms = Rig::wake_time(&lost);
+        rig.step(Input::Woke);
+    }
+    assert_eq!(pauses, [250, 500, 1_000, 2_000, 4_000, 8_000, 8_000, 8_000]);
+}
+
+#[test]
+fn chance_shortens_a_pause_to_its_half_at_most() {
+    let mut rig = Rig::new(Vec::new());
+    rig.world.chance = 0;
+    let mut pauses = Vec::new();
+    rig.step(Input::Start);
+    for _ in 0..6 {
+        let lost = rig.step(Input::Lost);
+        pauses.push(Rig::wake_time(&lost) - rig.world.now_ms);
+        rig.world.now_ms = Rig::wake_time(&lost);
+        rig.step(Input::Woke);
+    }
+    assert_eq!(pauses, [250, 500, 1_000, 2_000, 4_000, 4_000]);
+}
+
+#[test]
+fn an_early_timer_opens_nothing() {
+    let mut rig = Rig::new(Vec::new());
+    rig.greet();
+    let lost = rig.step(Input::Lost);
+    let at_ms = Rig::wake_time(&lost);
+    rig.world.now_ms = at_ms - 1;
+    assert_eq!(rig.step(Input::Woke), [Effect::Wake { at_ms }]);
+}
+
+#[test]
+fn a_silent_engine_is_given_up_after_a_ping() {
+    let mut rig = Rig::new(Vec::new());
+    rig.greet();
+    rig.world.now_ms += 20_000;
+    let pinged = rig.step(Input::Woke);
+    assert_eq!(
+        pinged,
+        [
+            Effect::Post(Box::new(Op::Ping { submission_id: "s2".into() })),
+            Effect::Wake { at_ms: rig.world.now_ms + PONG_TIMEOUT_MS }
+        ]
+    );
+    rig.world.now_ms += PONG_TIMEOUT_MS;
+    assert_eq!(
+        rig.step(Input::Woke),
+        [
+            Effect::Close,
+            Effect::Wake { at_ms: rig.world.now_ms + 250 },
+            Effect::State(Link::Reconnecting { attempts: 0 })
+        ]
+    );
+}
+
+#[test]
+fn a_pong_keeps_the_port_until_the_next_ping() {
+    let mut rig = Rig::new(Vec::new());
+    rig.greet();
+    rig.world.now_ms += 20_000;
+    rig.step(Input::Woke);
+    let next = rig.step(Input::Heard(Box::new(AgentEvent::Pong { submission_id: "s2".into() })));
+    assert_eq!(next, [Effect::Wake { at_ms: 1_040_000 }]);
+    rig.world.now_ms = 1_040_000;
+    assert_eq!(
+        rig.step(Input::Woke).first(),
+        Some(&Effect::Post(Box::new(Op::Ping { submission_id: "s3".into() })))
+    );
+}
+
+#[test]
+fn another_build_ends_it_for_good() {
+    let mut rig = Rig::new(Vec::new());
+    rig.step(Input::Start);
+    let fatal = AgentEvent::FatalReloadRequired {
+        submission_id: "s1".into(),
+        protocol: "panelot/engine-v1".into(),
+        schema_hash: "other".into(),
+        message: "other build".into(),
+    };
+    assert_eq!(rig.step(Input::Heard(Box::new(fatal))), [Effect::Close, Effect::State(Link::ReloadRequired)]);
+    assert_eq!(rig.step(Input::Lost), []);
+    assert_eq!(rig.step(Input::Woke), []);
+    assert_eq!(rig.step(Input::Start), []);
+    assert_eq!(rig.step(Input::Say(Box::new(delete("a")))), [Effect::Refuse(Box::new(delete("a")))]);
+}
+
+#[test]
+fn more_than_the_outbox_takes_is_refused() {
+    let mut rig = Rig::new(Vec::new());
+    rig.greet();
+    for at in 0..OUTBOX_COUNT_MAX {
+        rig.step(Input::Say(Box::new(delete(&format!("a{at}")))));
+    }
+    assert_eq!(rig.step(Input::Say(Box::new(delete("b")))), [Effect::Refuse(Box::new(delete("b")))]);
+}
