@@ -640,7 +640,11 @@ impl Session {
         }
         // While a fresh snapshot is on its way, what comes before it is in it.
         let Some(view) = self.view.as_mut().filter(|_| self.opening.is_none()) else { return Vec::new() };
+        let gone =
+            matches!(&frame.event, AgentEvent::ThreadDeleted { thread_id } if thread_id == view.thread_id());
         match view.fold(frame) {
+            // A thread that is gone is gone, whether or not its stream says so.
+            Folded::Ignored if gone => self.leave(),
             Folded::Ignored => Vec::new(),
             Folded::Deleted => self.leave(),
             Folded::Current => self.folded(&frame.event),

@@ -1,12 +1,8 @@
 //! Texts of the Port into events and back.
 
-use panelot_protocol::budget;
-use panelot_protocol::decode::decode_open;
-use panelot_protocol::event::AgentEvent;
+use panelot_protocol::decode::decode_event;
 use panelot_protocol::frame::EventFrame;
 use panelot_protocol::op::Op;
-use panelot_protocol::snapshot::StreamCursor;
-use serde::Deserialize;
 
 /// What a text of the engine is.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,24 +15,13 @@ pub enum Heard {
     Unreadable(String),
 }
 
-#[derive(Deserialize)]
-struct Cursor {
-    cursor: Option<StreamCursor>,
-}
-
 /// Reads a text of the engine.
 #[must_use]
 pub fn read(text: &str) -> Heard {
-    match decode_open::<AgentEvent>(text, &budget::EVENT) {
-        Err(error) => Heard::Unreadable(error.to_string()),
+    match decode_event(text) {
+        Ok(Some(frame)) => Heard::Frame(Box::new(frame)),
         Ok(None) => Heard::Unknown,
-        Ok(Some(event)) if event.stream_thread().is_none() => {
-            Heard::Frame(Box::new(EventFrame::outside(event)))
-        }
-        Ok(Some(event)) => match serde_json::from_str::<Cursor>(text) {
-            Ok(Cursor { cursor }) => Heard::Frame(Box::new(EventFrame { event, cursor })),
-            Err(error) => Heard::Unreadable(format!("cursor: {error}")),
-        },
+        Err(error) => Heard::Unreadable(error.to_string()),
     }
 }
 
@@ -50,6 +35,9 @@ pub fn write(op: &Op) -> Result<String, serde_json::Error> {
 
 #[cfg(test)]
 mod tests {
+    use panelot_protocol::event::AgentEvent;
+    use panelot_protocol::snapshot::StreamCursor;
+
     use super::*;
 
     fn complete(cursor: &str) -> String {
@@ -58,7 +46,7 @@ mod tests {
 
     #[test]
     fn a_stream_event_brings_its_cursor() {
-        let heard = read(&complete(r#","cursor":{"threadId":"t","epoch":"e","sequence":7}"#));
+        let heard = read(&complete(r#","stream":{"threadId":"t","epoch":"e","sequence":7}"#));
         let expected = EventFrame {
             event: AgentEvent::ItemComplete { thread_id: "t".into(), item_id: "i".into(), result: None },
             cursor: Some(StreamCursor { thread_id: "t".into(), epoch: "e".into(), sequence: 7 }),
