@@ -2,4 +2,5 @@
 
 pub mod permission;
 pub mod ports;
+pub mod prompt;
 pub mod store;
