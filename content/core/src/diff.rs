@@ -127,7 +127,7 @@ pub fn describe(
     for change in changes {
         match change {
             Change::Added(at) => {
-                let line = format!("+ {}\n", added(*at).trim_start_matches("- "));
+                let line = format!("+ {}\n", added(*at));
                 match left.checked_sub(centitokens(&line)).filter(|_| cut_added == 0) {
                     Some(rest) => {
                         left = rest;
@@ -138,7 +138,7 @@ pub fn describe(
             }
             Change::Removed(at) => {
                 let line = before.get(*at).map_or("", String::as_str);
-                let line = format!("- {}\n", line.trim_start_matches("- "));
+                let line = format!("- {line}\n");
                 let cost = centitokens(&line);
                 match left.checked_sub(cost).filter(|_| gone.saturating_add(cost) <= gone_max) {
                     Some(rest) => {
@@ -206,7 +206,7 @@ mod tests {
         let found = changes(&before, &after);
         let told = describe(&found, &before, 300, |at| after[at].clone()).unwrap();
         assert!(crate::tokens::tokens(&told) <= 300, "{told}");
-        let (added, removed) = (told.matches("+ button").count(), told.matches("- text").count());
+        let (added, removed) = (told.matches("+ - button").count(), told.matches("- - text").count());
         let rest = format!(
             "(cut: {} more added and {} more removed lines; read the page again to see them)\n",
             300 - added,

@@ -255,6 +255,12 @@ pub struct PageFacts {
 }
 
 impl PageFacts {
+    /// Facts of a document of which nothing was collected yet.
+    #[must_use]
+    pub fn of(url: String, title: String) -> PageFacts {
+        PageFacts { url, title, ..PageFacts::default() }
+    }
+
     /// Adds an element as the last child of `parent`, or as a root.
     pub fn push_element(&mut self, parent: Option<NodeIndex>, facts: ElementFacts) -> NodeIndex {
         self.push(parent, Content::Element(Box::new(facts)))

@@ -8,6 +8,7 @@ pub mod facts;
 mod markup;
 pub mod names;
 pub mod privacy;
+pub mod pseudo;
 pub mod refs;
 pub mod render;
 pub mod roles;

@@ -70,7 +70,8 @@ fn actionable_counts(facts: &PageFacts, roles: &[Role]) -> Vec<Targets> {
 
 fn is_target(element: &ElementFacts, role: Role) -> bool {
     let states = element.states;
-    if matches!(element.tag.as_ref(), "body" | "html" | "iframe" | "frame") {
+    let never = matches!(element.tag.as_ref(), "body" | "html" | "iframe" | "frame");
+    if never || (states.has(States::LABELS) && role == Role::Generic) {
         return false;
     }
     if role.is_part() && !role.is_widget() {
