@@ -1,0 +1,173 @@
+//! Waiting without frames: for a change of the page, a message of the engine, or a time, whichever is first.
+
+use crate::dom::{self, Node};
+use js_sys::{Array, Function, Promise};
+use panelot_content::action::{Settle, Step};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::JsFuture;
+
+#[wasm_bindgen]
+extern "C" {
+    #[wasm_bindgen(js_name = setTimeout)]
+    fn set_timeout(callback: &Function, ms: f64) -> JsValue;
+    #[wasm_bindgen(js_name = clearTimeout)]
+    fn clear_timeout(timer: &JsValue);
+
+    #[wasm_bindgen(js_name = MutationObserver)]
+    type Observer;
+    #[wasm_bindgen(constructor, js_class = "MutationObserver")]
+    fn new(callback: &Function) -> Observer;
+    #[wasm_bindgen(method)]
+    fn observe(this: &Observer, target: &Node, options: &JsValue);
+    #[wasm_bindgen(method)]
+    fn disconnect(this: &Observer);
+
+    #[wasm_bindgen(thread_local_v2, js_name = performance)]
+    static PERFORMANCE: JsValue;
+    type Clock;
+    #[wasm_bindgen(method)]
+    fn now(this: &Clock) -> f64;
+}
+
+/// Milliseconds of a clock that only goes forward.
+pub fn now() -> f64 {
+    PERFORMANCE.with(|clock| clock.unchecked_ref::<Clock>().now())
+}
+
+thread_local! {
+    /// Those who wait, by their resolving functions.
+    static SLEEPERS: RefCell<Vec<Function>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Wakes everybody who waits; each looks again whether it has what it waits for.
+pub fn wake_all() {
+    let sleepers =
+        SLEEPERS.with(|sleepers| sleepers.try_borrow_mut().map(|mut list| std::mem::take(&mut *list)));
+    for sleeper in sleepers.unwrap_or_default() {
+        // A resolving function does not throw.
+        let _ = sleeper.call0(&JsValue::UNDEFINED);
+    }
+}
+
+/// Waits until `ms` have passed or somebody wakes the waiters. Hidden pages count seconds, so a message may be first.
+pub async fn pause(ms: f64) {
+    let mut timer = JsValue::UNDEFINED;
+    let promise = Promise::new(&mut |resolve, _| {
+        timer = set_timeout(&resolve, ms.max(0.0));
+        SLEEPERS.with(|sleepers| {
+            if let Ok(mut list) = sleepers.try_borrow_mut() {
+                list.push(resolve);
+            }
+        });
+    });
+    // It only ever resolves.
+    let _ = JsFuture::from(promise).await;
+    clear_timeout(&timer);
+}
+
+/// Lets the page's own tasks run once, without a timer, which hidden pages are late with.
+pub async fn next_task() {
+    let channel = js_sys::Reflect::construct(
+        &dom::get(&js_sys::global(), "MessageChannel").unchecked_into::<Function>(),
+        &Array::new(),
+    );
+    let Ok(channel) = channel else { return };
+    let (near, far) = (dom::get(&channel, "port1"), dom::get(&channel, "port2"));
+    let promise = Promise::new(&mut |resolve, _| {
+        // Both are plain calls on an object that was just made.
+        let _ = js_sys::Reflect::set(&near, &JsValue::from_str("onmessage"), &resolve);
+        if let Ok(post) = dom::get(&far, "postMessage").dyn_into::<Function>() {
+            let _ = post.call1(&far, &JsValue::NULL);
+        }
+    });
+    let _ = JsFuture::from(promise).await;
+    if let Ok(close) = dom::get(&near, "close").dyn_into::<Function>() {
+        let _ = close.call0(&near);
+    }
+}
+
+/// Whether a request is still wanted.
+#[derive(Clone, Default)]
+pub struct Wanted {
+    given_up: Rc<Cell<bool>>,
+}
+
+impl Wanted {
+    /// Nobody waits for the answer any more.
+    pub fn give_up(&self) {
+        self.given_up.set(true);
+        wake_all();
+    }
+
+    /// Whether somebody still waits.
+    pub fn holds(&self) -> bool {
+        !self.given_up.get()
+    }
+}
+
+/// Watches a document and one more root for changes, and wakes the waiters at each.
+pub struct Watch {
+    observer: Observer,
+    last_change: Rc<Cell<Option<f64>>>,
+    _callback: Closure<dyn FnMut()>,
+}
+
+impl Watch {
+    /// Begins to watch.
+    pub fn start(also: Option<&Node>) -> Watch {
+        let last_change = Rc::new(Cell::new(None));
+        let seen = Rc::clone(&last_change);
+        let callback = Closure::<dyn FnMut()>::new(move || {
+            seen.set(Some(now()));
+            wake_all();
+        });
+        let observer = Observer::new(callback.as_ref().unchecked_ref());
+        let options = dom::object(&[
+            ("childList", JsValue::TRUE),
+            ("subtree", JsValue::TRUE),
+            ("characterData", JsValue::TRUE),
+            ("attributes", JsValue::TRUE),
+        ]);
+        observer.observe(&dom::document(), &options);
+        if let Some(root) = also {
+            observer.observe(root, &options);
+        }
+        Watch { observer, last_change, _callback: callback }
+    }
+
+    /// When something last changed, on the clock of [`now`].
+    pub fn last_change(&self) -> Option<f64> {
+        self.last_change.get()
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.observer.disconnect();
+    }
+}
+
+/// Waits until the page has settled after an action. `touched` tells of effects that no mutation shows.
+pub async fn settle(watch: &Watch, wanted: &Wanted, touched: impl Fn() -> bool) -> bool {
+    let mut settle = Settle::new(now());
+    let mut seen = None;
+    loop {
+        let changed = watch.last_change();
+        if changed != seen {
+            seen = changed;
+            if let Some(at) = changed {
+                settle.changed(at);
+            }
+        }
+        if !settle.has_effect() && touched() {
+            settle.changed(now());
+        }
+        match settle.step(now()) {
+            Step::Done => return settle.has_effect(),
+            Step::Wait(_) if !wanted.holds() => return settle.has_effect(),
+            Step::Wait(ms) => pause(ms).await,
+        }
+    }
+}
