@@ -1,5 +1,15 @@
 //! The agent engine, pure: no Chrome, no IndexedDB, no fetch, no clock of its own.
+//!
+//! [`Engine`] is what a worker's shell starts and calls; everything that it needs of the world is a port.
 
+pub mod host;
 pub mod permission;
 pub mod ports;
+pub mod prompt;
+pub mod provider;
+pub mod settings;
 pub mod store;
+pub mod thread;
+pub mod turn;
+
+pub use host::Engine;

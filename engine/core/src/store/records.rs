@@ -4,6 +4,7 @@
 
 use crate::ports::{Index, Key, Row, Sealed, Table};
 use panelot_protocol::approval::{ApprovalDecision, ApprovalRequestPayload, ToolCategory};
+use panelot_protocol::content::TargetDescription;
 use panelot_protocol::event::{ErrorCode, ProviderDetails, ProviderErrorKind};
 use panelot_protocol::ids::{
     ApprovalId, ClientId, FolderId, InteractionId, NodeId, PresetId, RunId, SubmissionId, TabId, ThreadId,
@@ -477,6 +478,8 @@ pub struct StoredRun {
     pub recovery: Option<RecoveryReason>,
     /// The call that may have happened, for people.
     pub pending_tool: Option<PendingTool>,
+    /// The call that the user wants done again.
+    pub consented_call: Option<NodeId>,
 }
 
 impl Record for StoredRun {
@@ -572,6 +575,21 @@ impl Record for StoredReceipt {
     }
 }
 
+/// What was seen of a call's target.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct StoredFacts {
+    /// The tab.
+    pub tab_id: Option<TabId>,
+    /// The address of its document.
+    pub url: Option<String>,
+    /// The element.
+    pub element: Option<TargetDescription>,
+    /// The nonce of the element's document.
+    pub document: Option<String>,
+    /// Whether Chrome has not let the extension touch the site.
+    pub access_missing: bool,
+}
+
 /// A question about a call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoredApproval {
@@ -585,6 +603,8 @@ pub struct StoredApproval {
     pub call_node_id: NodeId,
     /// What is asked; its deadline is the original one for good.
     pub request: ApprovalRequestPayload,
+    /// The target as it was when the question was asked: what runs must be the same.
+    pub facts: StoredFacts,
     /// The decision, once there is one.
     pub decision: Option<ApprovalDecision>,
     /// 0 while it is open, 1 when it is decided.

@@ -1,0 +1,243 @@
+//! Sends events to pages: who sees which thread, where a thread's stream stands, and the merging of small pieces.
+
+use crate::ports::{Clients, Clock, ConnectionKey, Spawner, World};
+use futures::future::FutureExt;
+use panelot_protocol::event::AgentEvent;
+use panelot_protocol::frame::EventFrame;
+use panelot_protocol::ids::{Epoch, ItemId, SubmissionId, ThreadId};
+use panelot_protocol::item::ItemDelta;
+use panelot_protocol::limits;
+use panelot_protocol::snapshot::{StreamCursor, ThreadSnapshot};
+use panelot_protocol::{ENGINE_PROTOCOL, ENGINE_SCHEMA_HASH};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+/// Most characters of a delta that waits to be sent; a longer one goes out at once.
+const DELTA_CHARS_MAX: usize = 16_384;
+
+/// The streams of all threads in one life of the worker.
+pub struct Publisher<W: World> {
+    world: W,
+    epoch: Epoch,
+    state: RefCell<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Connections whose greeting was accepted.
+    open: BTreeSet<ConnectionKey>,
+    /// Those of them that were greeted: they get what goes to every page.
+    pages: BTreeSet<ConnectionKey>,
+    viewers: BTreeMap<ThreadId, BTreeSet<ConnectionKey>>,
+    streams: BTreeMap<ThreadId, Stream>,
+}
+
+#[derive(Default)]
+struct Stream {
+    /// The number of the last event that was sent.
+    sequence: u64,
+    /// Pieces that wait, in their order; neighbours are of different items.
+    waiting: Vec<(ItemId, ItemDelta)>,
+    /// Whether a task will send them.
+    timed: bool,
+}
+
+impl<W: World> Publisher<W> {
+    /// A publisher of a new epoch.
+    pub fn new(world: W, epoch: Epoch) -> Self {
+        Self { world, epoch, state: RefCell::default() }
+    }
+
+    /// A page's greeting was accepted.
+    pub fn admit(&self, connection: ConnectionKey) {
+        self.state.borrow_mut().open.insert(connection);
+    }
+
+    /// Whether a page's greeting was answered, or the page is gone.
+    pub fn is_greeted(&self, connection: ConnectionKey) -> bool {
+        let state = self.state.borrow();
+        state.pages.contains(&connection) || !state.open.contains(&connection)
+    }
+
+    /// Answers a page's greeting. Only the first answer is the greeting's; a snapshot that comes later is sent as the
+    /// answer to a subscription.
+    pub fn greet(
+        &self,
+        connection: ConnectionKey,
+        submission_id: SubmissionId,
+        snapshot: Option<Box<ThreadSnapshot>>,
+    ) {
+        let first = {
+            let mut state = self.state.borrow_mut();
+            if !state.open.contains(&connection) {
+                return;
+            }
+            state.pages.insert(connection)
+        };
+        if first {
+            self.answer(
+                connection,
+                AgentEvent::Initialized {
+                    submission_id,
+                    protocol: ENGINE_PROTOCOL.to_owned(),
+                    schema_hash: ENGINE_SCHEMA_HASH.to_owned(),
+                    snapshot,
+                },
+            );
+        } else if let Some(snapshot) = snapshot {
+            self.answer(connection, AgentEvent::ThreadSubscribed { submission_id, snapshot });
+        }
+    }
+
+    /// A page is gone.
+    pub fn forget(&self, connection: ConnectionKey) {
+        let mut state = self.state.borrow_mut();
+        state.open.remove(&connection);
+        state.pages.remove(&connection);
+        state.viewers.retain(|_, viewers| {
+            viewers.remove(&connection);
+            !viewers.is_empty()
+        });
+    }
+
+    /// Whether any page is open.
+    pub fn anybody(&self) -> bool {
+        !self.state.borrow().pages.is_empty()
+    }
+
+    /// Makes a page see a thread and no other. Answers where the thread's stream stands; what was waiting is sent
+    /// to the earlier viewers first, so that a snapshot made now holds it.
+    pub fn subscribe(&self, connection: ConnectionKey, thread_id: &ThreadId) -> StreamCursor {
+        self.flush(thread_id);
+        let mut state = self.state.borrow_mut();
+        if state.open.contains(&connection) {
+            state.viewers.retain(|_, viewers| {
+                viewers.remove(&connection);
+                !viewers.is_empty()
+            });
+            state.viewers.entry(thread_id.clone()).or_default().insert(connection);
+        }
+        let sequence = state.streams.get(thread_id).map_or(0, |stream| stream.sequence);
+        StreamCursor { thread_id: thread_id.clone(), epoch: self.epoch.clone(), sequence }
+    }
+
+    /// Answers one page.
+    pub fn answer(&self, connection: ConnectionKey, event: AgentEvent) {
+        if let Ok(text) = EventFrame::outside(event).encode() {
+            self.world.clients().post(connection, &text);
+        }
+    }
+
+    /// Answers one page with a text that was encoded before.
+    pub fn answer_text(&self, connection: ConnectionKey, text: &str) {
+        self.world.clients().post(connection, text);
+    }
+
+    /// Tells every page something that is not of one thread's stream.
+    pub fn broadcast(&self, event: AgentEvent) {
+        let Ok(text) = EventFrame::outside(event).encode() else { return };
+        let pages: Vec<ConnectionKey> = self.state.borrow().pages.iter().copied().collect();
+        for page in pages {
+            self.world.clients().post(page, &text);
+        }
+    }
+
+    /// Sends an event of a thread's stream. Changes of metadata and the end of a thread go to every page, since lists
+    /// show them; everything else to those who see the thread.
+    pub fn publish(&self, thread_id: &ThreadId, event: AgentEvent) {
+        self.flush(thread_id);
+        self.send(thread_id, event);
+    }
+
+    /// Adds a piece to an item. Pieces of one item that come close together are sent as one.
+    pub fn delta(self: &Rc<Self>, thread_id: &ThreadId, item_id: &ItemId, delta: ItemDelta) {
+        let (at_once, timed) = {
+            let mut state = self.state.borrow_mut();
+            let stream = state.streams.entry(thread_id.clone()).or_default();
+            let at_once = stream.merge(item_id, delta);
+            (at_once, std::mem::replace(&mut stream.timed, true))
+        };
+        if at_once {
+            self.flush(thread_id);
+        }
+        if !timed {
+            let (this, thread_id) = (Rc::clone(self), thread_id.clone());
+            let wait = self.world.clock().sleep(limits::DELTA_MERGE_MS);
+            let task = async move {
+                wait.await;
+                if let Some(stream) = this.state.borrow_mut().streams.get_mut(&thread_id) {
+                    stream.timed = false;
+                }
+                this.flush(&thread_id);
+            };
+            self.world.spawner().spawn(task.boxed_local());
+        }
+    }
+
+    /// Sends what waits.
+    pub fn flush(&self, thread_id: &ThreadId) {
+        let waiting = match self.state.borrow_mut().streams.get_mut(thread_id) {
+            Some(stream) => std::mem::take(&mut stream.waiting),
+            None => return,
+        };
+        for (item_id, delta) in waiting {
+            self.send(thread_id, AgentEvent::ItemDelta { thread_id: thread_id.clone(), item_id, delta });
+        }
+    }
+
+    fn send(&self, thread_id: &ThreadId, event: AgentEvent) {
+        let for_all = matches!(event, AgentEvent::ThreadUpdated { .. } | AgentEvent::ThreadDeleted { .. });
+        let (cursor, receivers) = {
+            let mut state = self.state.borrow_mut();
+            let stream = state.streams.entry(thread_id.clone()).or_default();
+            stream.sequence = stream.sequence.saturating_add(1);
+            let sequence = stream.sequence;
+            let receivers: Vec<ConnectionKey> = if for_all {
+                state.pages.iter().copied().collect()
+            } else {
+                state.viewers.get(thread_id).into_iter().flatten().copied().collect()
+            };
+            (StreamCursor { thread_id: thread_id.clone(), epoch: self.epoch.clone(), sequence }, receivers)
+        };
+        if receivers.is_empty() {
+            return;
+        }
+        let Ok(text) = (EventFrame { event, cursor: Some(cursor) }).encode() else { return };
+        for page in receivers {
+            self.world.clients().post(page, &text);
+        }
+    }
+}
+
+impl Stream {
+    /// Puts a piece behind those that wait. Whether they should go out now.
+    fn merge(&mut self, item_id: &ItemId, delta: ItemDelta) -> bool {
+        match self.waiting.last_mut() {
+            Some((last, pending)) if last == item_id => {
+                append(&mut pending.text, delta.text);
+                append(&mut pending.reasoning, delta.reasoning);
+                if delta.tool_progress.is_some() {
+                    pending.tool_progress = delta.tool_progress;
+                }
+            }
+            Some(_) | None => self.waiting.push((item_id.clone(), delta)),
+        }
+        let chars: usize = self
+            .waiting
+            .iter()
+            .map(|(_, delta)| {
+                delta.text.as_ref().map_or(0, String::len) + delta.reasoning.as_ref().map_or(0, String::len)
+            })
+            .sum();
+        chars > DELTA_CHARS_MAX
+    }
+}
+
+fn append(to: &mut Option<String>, more: Option<String>) {
+    match (to.as_mut(), more) {
+        (Some(text), Some(more)) => text.push_str(&more),
+        (None, Some(more)) => *to = Some(more),
+        (_, None) => {}
+    }
+}

@@ -1,0 +1,122 @@
+//! What a model call sends: the system prompt's layers, the path as messages, and the fences around foreign text.
+
+use super::call::FAILURES_COUNT_LAST;
+use super::toolbox;
+use crate::permission::Origin;
+use crate::prompt::fence::one_line;
+use crate::prompt::{self, Layers, Provenance, captured_tab_header, system_prompt};
+use crate::provider::{ModelPlan, capabilities, gen_params};
+use crate::store::context;
+use crate::store::records::{Environment, StoredNode, StoredRun};
+use panelot_protocol::ids::NodeId;
+use panelot_protocol::turn::{ContextKind, UserInput};
+use panelot_providers::{Part, ToolChoice};
+
+/// Most characters of what a reference is called.
+const CONTEXT_CHARS_MAX: usize = 500;
+
+/// The plan of a run's next model call.
+pub(crate) fn plan(
+    run: &StoredRun,
+    environment: &Environment,
+    path: &[StoredNode],
+    attempts_before: u32,
+) -> ModelPlan {
+    let last_answer = run.tool_failures >= FAILURES_COUNT_LAST;
+    ModelPlan {
+        model: environment.model.clone(),
+        system: environment.system.clone(),
+        messages: context::messages(path, &user_parts),
+        tools: toolbox::schemas(&environment.levels)
+            .into_iter()
+            .filter(|schema| environment.tools.contains(&schema.name))
+            .collect(),
+        tool_choice: if last_answer { ToolChoice::Never } else { ToolChoice::Auto },
+        params: gen_params(&environment.params),
+        capabilities: capabilities(&environment.capabilities),
+        attempts_before,
+    }
+}
+
+/// The system prompt's layers: what stays the same for caches first, what changes from day to day last.
+pub(crate) fn system_layers(
+    preset: Option<&str>,
+    global: Option<&str>,
+    language: &str,
+    now_ms: u64,
+) -> Vec<String> {
+    let stable = system_prompt(&Layers { preset, global, ..Layers::default() });
+    let daily = format!("Today: {}\nLanguage of the user's interface: {language}", date_text(now_ms));
+    vec![stable, daily]
+}
+
+/// The parts of a user's message: the tab in front of them, what they typed, and what they referenced. Text that comes
+/// from pages stands in fences.
+fn user_parts(node_id: &NodeId, input: &UserInput) -> Vec<Part> {
+    let mut text = String::new();
+    if let Some(tab) = &input.captured_tab {
+        text.push_str(&captured_tab_header(tab));
+        text.push_str("\n\n");
+    }
+    text.push_str(&input.text);
+    for context in &input.attached_context {
+        text.push_str("\n\n");
+        let tab = context.tab_id.map(|tab_id| format!(", tabId {tab_id}")).unwrap_or_default();
+        let url = context.url.as_ref().map(|url| format!(", address {}", one_line(url, CONTEXT_CHARS_MAX)));
+        let label = one_line(&context.label, CONTEXT_CHARS_MAX).replace(['[', ']', '"'], "'");
+        let kind = match context.kind {
+            ContextKind::Tab => "tab",
+            ContextKind::Selection => "selection",
+            ContextKind::Resource => "resource",
+        };
+        let url = url.unwrap_or_default();
+        text.push_str(&format!("[Referenced {kind}{tab}{url}, title (page's own words) \"{label}\"]"));
+        if let Some(shown) = &context.text {
+            text.push('\n');
+            let origin = context.url.as_deref().and_then(|url| Origin::parse(url).ok());
+            text.push_str(&fence(node_id, kind, origin.as_ref(), shown));
+        }
+    }
+    vec![Part::Text(text)]
+}
+
+/// Foreign text in its fence, whose nonce follows from the node: the same text reads the same in every request.
+pub(crate) fn fence(node: &NodeId, tool: &str, origin: Option<&Origin>, text: &str) -> String {
+    let origin = origin.map(ToString::to_string);
+    prompt::fence(Provenance { node_id: node, tool, origin: origin.as_deref() }, text)
+}
+
+/// A day as `2026-11-30 (Monday)`, in UTC.
+fn date_text(now_ms: u64) -> String {
+    const DAYS: [&str; 7] = ["Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday"];
+    const MS_PER_DAY: u64 = 86_400_000;
+    let days = now_ms / MS_PER_DAY;
+    let weekday = usize::try_from(days % 7).ok().and_then(|day| DAYS.get(day)).copied().unwrap_or_default();
+    // Years of 365.2425 days that begin in March, counted from the year 0: leap days come last.
+    let shifted = days.saturating_add(719_468);
+    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02} ({weekday})")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        let cases = [
+            (0, "1970-01-01 (Thursday)"),
+            (951_782_400_000, "2000-02-29 (Tuesday)"),
+            (1_796_046_170_000, "2026-11-30 (Monday)"),
+        ];
+        for (now_ms, want) in cases {
+            assert_eq!(date_text(now_ms), want);
+        }
+    }
+}

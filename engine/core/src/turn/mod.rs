@@ -1,0 +1,19 @@
+//! Turns: the run machine, the loop of model calls and tools, and what happens after a worker's death.
+
+mod begin;
+mod call;
+mod drive;
+mod effect;
+mod environment;
+mod finish;
+mod history;
+mod live;
+mod machine;
+mod recovery;
+mod toolbox;
+mod tools;
+
+pub(crate) use begin::{Start, new_run};
+pub(crate) use effect::{Effect, EffectEnd};
+pub(crate) use live::{Live, Say};
+pub use machine::{IllegalStep, RunPhase, step};

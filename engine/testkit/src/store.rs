@@ -1,0 +1,106 @@
+//! The database of a simulation: the one in memory, with a moment before and after each access in which a worker can
+//! die, and faults on demand.
+
+use crate::sched::Scheduler;
+use panelot_engine::ports::{Commit, Query, Row, Store, StoreError, Table};
+use panelot_engine::store::MemoryStore;
+use std::cell::{Cell, RefCell};
+use std::future::Future;
+use std::rc::Rc;
+
+/// A database that a test can make fail. Clones are handles to the same.
+#[derive(Clone)]
+pub struct SimStore {
+    memory: MemoryStore,
+    scheduler: Scheduler,
+    faults: Rc<Faults>,
+}
+
+#[derive(Default)]
+struct Faults {
+    /// Errors of the next commits, one each.
+    commits: RefCell<Vec<StoreError>>,
+    /// Whether nothing is answered.
+    stuck: Cell<bool>,
+    reads: Cell<u64>,
+    commit_count: Cell<u64>,
+}
+
+impl SimStore {
+    /// An empty database.
+    pub fn new(scheduler: Scheduler) -> Self {
+        Self { memory: MemoryStore::default(), scheduler, faults: Rc::default() }
+    }
+
+    /// Makes the next commit fail; [`StoreError::Unknown`] is told after it was applied.
+    pub fn fail_next_commit(&self, error: StoreError) {
+        self.faults.commits.borrow_mut().push(error);
+    }
+
+    /// Makes every access wait for good, or no longer. What waits already stays so.
+    pub fn set_stuck(&self, stuck: bool) {
+        self.faults.stuck.set(stuck);
+    }
+
+    /// Reads so far: round trips.
+    pub fn reads(&self) -> u64 {
+        self.faults.reads.get()
+    }
+
+    /// Commits so far.
+    pub fn commits(&self) -> u64 {
+        self.faults.commit_count.get()
+    }
+
+    /// All rows of a table.
+    pub fn table(&self, table: Table) -> Vec<Row> {
+        self.memory.table(table)
+    }
+
+    /// The database itself.
+    pub fn memory(&self) -> &MemoryStore {
+        &self.memory
+    }
+}
+
+impl Store for SimStore {
+    fn read(&self, queries: Vec<Query>) -> impl Future<Output = Result<Vec<Vec<Row>>, StoreError>> + 'static {
+        let this = self.clone();
+        async move {
+            this.faults.reads.set(this.faults.reads.get() + 1);
+            this.pass().await;
+            Ok(this.memory.read_now(&queries))
+        }
+    }
+
+    fn commit(&self, commit: Commit) -> impl Future<Output = Result<(), StoreError>> + 'static {
+        let this = self.clone();
+        async move {
+            this.pass().await;
+            let fault = {
+                let mut faults = this.faults.commits.borrow_mut();
+                if faults.is_empty() { None } else { Some(faults.remove(0)) }
+            };
+            match fault {
+                Some(StoreError::Unknown(why)) => {
+                    this.memory.commit_now(&commit)?;
+                    return Err(StoreError::Unknown(why));
+                }
+                Some(error) => return Err(error),
+                None => this.memory.commit_now(&commit)?,
+            }
+            this.faults.commit_count.set(this.faults.commit_count.get() + 1);
+            this.scheduler.pause().await;
+            Ok(())
+        }
+    }
+}
+
+impl SimStore {
+    async fn pass(&self) {
+        self.scheduler.pause().await;
+        if self.faults.stuck.get() {
+            std::future::pending::<()>().await;
+        }
+    }
+}
