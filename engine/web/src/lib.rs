@@ -22,10 +22,5 @@ pub mod storage;
 pub mod vault;
 pub mod world;
 
-use wasm_bindgen::prelude::wasm_bindgen;
-
-/// The version of the engine that runs.
-#[wasm_bindgen]
-pub fn engine_version() -> String {
-    env!("CARGO_PKG_VERSION").to_owned()
-}
+#[cfg(target_arch = "wasm32")]
+mod entry;
