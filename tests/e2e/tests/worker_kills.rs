@@ -1,0 +1,103 @@
+//! Chrome kills the worker at the worst moments: nothing is lost, nothing is done twice, and the user is told.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use panelot_driver::product::by_test_id;
+use panelot_driver::provider::{FormFiller, ParsedRequest, Piece, Reply};
+use panelot_e2e::{WITHIN, World};
+use serde_json::{Value, json};
+
+/// Longer than the engine takes to write down what has been streamed.
+const CHECKPOINT_MS: u64 = 2_500;
+const SIGN_UP: &str = "Sign me up for the Systems track. Full name: Ada Lovelace.";
+
+fn sign_ups(world: &World) -> Vec<Value> {
+    world.site.submissions("react").into_iter().map(|submission| submission.values).collect()
+}
+
+fn expected() -> Value {
+    json!({ "name": "Ada Lovelace", "track": "systems", "dinner": false })
+}
+
+/// Tells half a story and stops at a gate; when it is asked to go on, it tells the rest.
+fn storyteller(request: &ParsedRequest) -> Reply {
+    let told = request.messages.iter().any(|message| message.text.contains("Once upon a time"));
+    if !request.offers("read_page") {
+        return Reply::text("A story");
+    }
+    if told {
+        return Reply::text("and they lived happily ever after.");
+    }
+    Reply::text("Once upon a time ")
+        .with(Piece::Pause(Duration::from_millis(CHECKPOINT_MS)))
+        .say("there was a fox ")
+        .then_wait_at("middle")
+        .say("that nobody ever saw.")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_while_the_model_streams_the_text_so_far_is_partial_and_continue_is_offered() -> Result<()> {
+    let world = World::start(storyteller).await?;
+    let chat = world.connected_chat().await?;
+    chat.submit("Tell me a story").await?;
+    world.provider.gate("middle").reached(WITHIN).await?;
+    chat.page.shows("there was a fox").await?;
+    world.kill_worker().await?;
+    chat.page.appears(&by_test_id("continue")).await?;
+    let partial = chat.last("message-assistant").await?.map(|line| line.text).unwrap_or_default();
+    assert!(partial.contains("Once upon a time"), "{partial}");
+    assert_eq!(chat.page.count("[data-testid=message-assistant] .partial").await?, 1);
+
+    chat.page.focus(&by_test_id("continue")).await?;
+    chat.page.press("Enter").await?;
+    chat.page.shows("and they lived happily ever after.").await?;
+    chat.idle().await?;
+    assert_eq!(chat.page.count(&by_test_id("recovery")).await?, 0);
+    assert_eq!(chat.page.count(&by_test_id("message-user")).await?, 1);
+    world.end()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_while_an_approval_waits_the_same_question_is_shown_again_and_works() -> Result<()> {
+    let world = World::start(FormFiller).await?;
+    let (_page, chat) = world.chat_beside("react").await?;
+    chat.submit(SIGN_UP).await?;
+    let asked = chat.approval().await?;
+    world.kill_worker().await?;
+    chat.page.reload().await?;
+    assert_eq!(chat.approval().await?, asked);
+    let approvals = chat.approve_until_idle().await?;
+    assert_eq!((approvals, sign_ups(&world)), (3, vec![expected()]), "{}", chat.shown().await);
+    world.end()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_between_a_write_and_its_result_the_user_decides_and_nothing_is_sent_twice() -> Result<()> {
+    let world = World::start(FormFiller).await?;
+    let (page, chat) = world.chat_beside("react?send=blocking").await?;
+    let gate = world.site.hold("react");
+    chat.submit(SIGN_UP).await?;
+    for _ in 0..2 {
+        let approval = chat.approval().await?;
+        chat.decide(&approval, "y").await?;
+    }
+    let send = chat.approval().await?;
+    chat.decide(&send, "y").await?;
+    // The page stands still inside its own click handler: the write is under way and has no result.
+    gate.reached(WITHIN).await?;
+    world.kill_worker().await?;
+    gate.open();
+    page.shows("You are number 1.").await?;
+    chat.page.appears("[data-testid=recovery][data-reason=uncertain]").await?;
+    assert_eq!(sign_ups(&world), [expected()]);
+
+    chat.page.focus(&by_test_id("mark-done")).await?;
+    chat.page.press("Enter").await?;
+    chat.page.disappears(&by_test_id("recovery")).await?;
+    let more = chat.approve_until_idle().await?;
+    assert_eq!((more, sign_ups(&world)), (0, vec![expected()]), "{}", chat.shown().await);
+    let answer = chat.last("message-assistant").await?.map(|line| line.text).unwrap_or_default();
+    assert!(answer.contains("Welcome, Ada Lovelace. You are number 1."), "{answer}");
+    world.end()
+}
