@@ -41,7 +41,9 @@ async fn a_stream_of_75_seconds_ends_well_with_no_page_open_and_no_debugger_atta
 
     let chat = Chat::open(&world.browser).await?;
     chat.page.click("[data-testid=thread-open]").await?;
-    chat.page.wait_within("the last number", WITHIN, &format!("document.body.innerText.includes('{STREAM_S}')")).await?;
+    chat.page
+        .wait_within("the last number", WITHIN, &format!("document.body.innerText.includes('{STREAM_S}')"))
+        .await?;
     let answer = chat.last("message-assistant").await?.context("no answer")?;
     let numbers: Vec<u64> = answer.text.split_whitespace().map_while(|word| word.parse().ok()).collect();
     assert_eq!((answer.status.as_str(), numbers), ("done", (1..=STREAM_S).collect()));

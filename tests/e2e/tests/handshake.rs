@@ -23,13 +23,19 @@ async fn another_hash_or_protocol_gets_reload_required_and_the_port_is_closed() 
     let world = World::start(FormFiller).await?;
     let page = world.browser.open_extension(OPTIONS_PAGE).await?;
     let other_hash = "0".repeat(ENGINE_SCHEMA_HASH.len());
-    for (protocol, hash) in [(ENGINE_PROTOCOL, other_hash.as_str()), ("panelot/engine-v0", ENGINE_SCHEMA_HASH)] {
+    for (protocol, hash) in
+        [(ENGINE_PROTOCOL, other_hash.as_str()), ("panelot/engine-v0", ENGINE_SCHEMA_HASH)]
+    {
         let port = EnginePort::open(&page).await?;
         let submission = fresh_id();
         port.send(&initialize(&submission, protocol, hash).to_string()).await?;
-        let answer = port.message("the refusal", |message| message["type"] == "fatal.reload_required").await?;
+        let answer =
+            port.message("the refusal", |message| message["type"] == "fatal.reload_required").await?;
         let expected = (json!(submission), json!(protocol), json!(ENGINE_SCHEMA_HASH));
-        assert_eq!((answer["submissionId"].clone(), answer["protocol"].clone(), answer["schemaHash"].clone()), expected);
+        assert_eq!(
+            (answer["submissionId"].clone(), answer["protocol"].clone(), answer["schemaHash"].clone()),
+            expected
+        );
         until("the end of the Port", WITHIN, || async { Ok(port.is_closed().await?.then_some(())) }).await?;
     }
     world.end()
@@ -42,7 +48,8 @@ async fn an_op_before_the_handshake_is_rejected() -> Result<()> {
     let port = EnginePort::open(&page).await?;
     let submission = fresh_id();
     port.send(&json!({ "type": "settings.get", "submissionId": submission }).to_string()).await?;
-    let answer = port.message("the rejection", |message| message["submissionId"] == submission.as_str()).await?;
+    let answer =
+        port.message("the rejection", |message| message["submissionId"] == submission.as_str()).await?;
     assert_eq!((&answer["type"], &answer["code"]), (&json!("command.rejected"), &json!("invalid_command")));
     world.end()
 }

@@ -7,8 +7,7 @@ use panelot_driver::provider::{DEMO_MODEL, FormFiller};
 use panelot_e2e::{KEY, World};
 use serde_json::{Value, json};
 
-const TASK: &str =
-    "Sign me up for the Systems track with the conference dinner. Full name: Ada Lovelace.";
+const TASK: &str = "Sign me up for the Systems track with the conference dinner. Full name: Ada Lovelace.";
 
 fn sign_ups(world: &World) -> Vec<Value> {
     world.site.submissions("react").into_iter().map(|submission| submission.values).collect()
@@ -20,7 +19,8 @@ fn expected() -> Value {
 }
 
 async fn wasm_is_refused(page: &Page) -> Result<bool> {
-    let compiles = "WebAssembly.compile(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0])).then(() => false, () => true)";
+    let compiles =
+        "WebAssembly.compile(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0])).then(() => false, () => true)";
     page.evaluate(compiles).await
 }
 
@@ -73,16 +73,22 @@ async fn the_first_run_form_connects_by_keyboard_alone() -> Result<()> {
     let chat = Chat::on(page).await?;
     chat.page.appears(&by_test_id("firstrun")).await?;
     let base_url = world.provider.base_url();
-    for (field, text) in
-        [("conn-name", "My own"), ("conn-url", base_url.as_str()), ("conn-key", KEY), ("conn-model", DEMO_MODEL)]
-    {
+    for (field, text) in [
+        ("conn-name", "My own"),
+        ("conn-url", base_url.as_str()),
+        ("conn-key", KEY),
+        ("conn-model", DEMO_MODEL),
+    ] {
         fill_by_keyboard(&chat.page, field, text).await?;
     }
     chat.page.press("Enter").await?;
     chat.page.disappears(&by_test_id("firstrun")).await?;
     chat.submit("Hello there").await?;
     chat.idle().await?;
-    assert_eq!(world.provider.requests().first().and_then(|one| one.request.key.clone()).as_deref(), Some(KEY));
+    assert_eq!(
+        world.provider.requests().first().and_then(|one| one.request.key.clone()).as_deref(),
+        Some(KEY)
+    );
     world.end()
 }
 
