@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use crate::errors::ProviderError;
 use crate::openai_request;
 use crate::secret::Secret;
+use crate::templates::host_quirks;
 use crate::types::{Connection, HttpRequest, Kind, Message, Method, ModelRequest, Part};
 use crate::url::BaseUrl;
 
@@ -43,6 +44,7 @@ pub fn build_request(
 ) -> Result<HttpRequest, ProviderError> {
     check_request(request)?;
     let base = base_url(connection)?;
+    let connection = &with_host_quirks(connection, &base);
     let (path, body) = match connection.kind {
         Kind::Openai => ("chat/completions", openai_request::body(connection, request)),
         Kind::Anthropic => ("v1/messages", crate::anthropic_request::body(connection, request)),
@@ -65,7 +67,9 @@ pub fn build_models_request(
         Kind::Openai => "models",
         Kind::Anthropic => "v1/models",
     };
-    let mut url = base_url(connection)?.endpoint(path);
+    let base = base_url(connection)?;
+    let connection = &with_host_quirks(connection, &base);
+    let mut url = base.endpoint(path);
     if connection.kind == Kind::Anthropic {
         // Its pages are short by default.
         url.push_str(if url.contains('?') { "&limit=1000" } else { "?limit=1000" });
@@ -79,6 +83,10 @@ fn base_url(connection: &Connection) -> Result<BaseUrl, ProviderError> {
     BaseUrl::parse(connection.kind, &connection.base_url)
         .map(|parsed| parsed.base)
         .map_err(|error| ProviderError::invalid("baseUrl", error.to_string()))
+}
+
+fn with_host_quirks(connection: &Connection, base: &BaseUrl) -> Connection {
+    Connection { quirks: connection.quirks.clone().joined(host_quirks(base)), ..connection.clone() }
 }
 
 /// The headers that carry the key, those of the wire, and the user's own, which replace any of the same name.
@@ -232,6 +240,9 @@ mod tests {
         let want =
             [&[pair("http-referer", "https://panelot.example"), pair("api-key", "k-1")][..], &tail].concat();
         assert_eq!(of(&openai), want);
+
+        let azure = Connection::new("c", Kind::Openai, "https://r.openai.azure.com/openai/v1");
+        assert_eq!(of(&azure), [&[pair("api-key", "k-1")][..], &tail].concat());
 
         let mut anthropic = Connection::new("c", Kind::Anthropic, "https://api.anthropic.com");
         anthropic.custom_headers.insert("X-API-Key".into(), "mine".into());

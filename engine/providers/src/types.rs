@@ -125,6 +125,56 @@ pub struct Quirks {
     pub no_prompt_cache: bool,
 }
 
+impl Quirks {
+    /// No deviation at all.
+    pub const NONE: Self = Self {
+        no_stream_options: false,
+        think_tag_reasoning: false,
+        no_parallel_tool_calls: false,
+        anthropic_manual_thinking: false,
+        max_tokens_field: MaxTokensField::MaxTokens,
+        no_system_role: false,
+        api_key_header: None,
+        no_temperature: false,
+        no_top_p: false,
+        no_stop_sequences: false,
+        no_tool_choice: false,
+        no_parallel_field: false,
+        no_reasoning_effort: false,
+        no_reasoning_replay: false,
+        no_user_after_tool: false,
+        short_tool_ids: false,
+        no_prompt_cache: false,
+    };
+
+    /// The deviations of both.
+    #[must_use]
+    pub fn joined(self, other: Self) -> Self {
+        Self {
+            no_stream_options: self.no_stream_options || other.no_stream_options,
+            think_tag_reasoning: self.think_tag_reasoning || other.think_tag_reasoning,
+            no_parallel_tool_calls: self.no_parallel_tool_calls || other.no_parallel_tool_calls,
+            anthropic_manual_thinking: self.anthropic_manual_thinking || other.anthropic_manual_thinking,
+            max_tokens_field: match self.max_tokens_field {
+                MaxTokensField::MaxTokens => other.max_tokens_field,
+                MaxTokensField::MaxCompletionTokens => self.max_tokens_field,
+            },
+            no_system_role: self.no_system_role || other.no_system_role,
+            api_key_header: self.api_key_header.or(other.api_key_header),
+            no_temperature: self.no_temperature || other.no_temperature,
+            no_top_p: self.no_top_p || other.no_top_p,
+            no_stop_sequences: self.no_stop_sequences || other.no_stop_sequences,
+            no_tool_choice: self.no_tool_choice || other.no_tool_choice,
+            no_parallel_field: self.no_parallel_field || other.no_parallel_field,
+            no_reasoning_effort: self.no_reasoning_effort || other.no_reasoning_effort,
+            no_reasoning_replay: self.no_reasoning_replay || other.no_reasoning_replay,
+            no_user_after_tool: self.no_user_after_tool || other.no_user_after_tool,
+            short_tool_ids: self.short_tool_ids || other.short_tool_ids,
+            no_prompt_cache: self.no_prompt_cache || other.no_prompt_cache,
+        }
+    }
+}
+
 /// A piece of a user's message or of a tool's result.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Part {

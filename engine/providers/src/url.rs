@@ -170,6 +170,12 @@ impl BaseUrl {
         format!("{}://{}{port}", self.scheme.as_str(), self.host)
     }
 
+    /// The host, in lower case; an IPv6 address in its brackets.
+    #[must_use]
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
     /// Where the host lies.
     #[must_use]
     pub fn host_class(&self) -> HostClass {
