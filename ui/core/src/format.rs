@@ -52,7 +52,7 @@ pub fn time_left(until_ms: u64, now_ms: u64) -> String {
 pub fn tokens(count: u64) -> String {
     let tenths = |unit: u64| {
         let tenths = count.saturating_mul(10) / unit;
-        if tenths >= 1_000 || tenths % 10 == 0 {
+        if tenths >= 1_000 || tenths.is_multiple_of(10) {
             format!("{}", tenths / 10)
         } else {
             format!("{}.{}", tenths / 10, tenths % 10)

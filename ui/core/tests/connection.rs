@@ -1,5 +1,5 @@
 //! The connection machine against a scripted engine and clock.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "the rig fails its test by panicking")]
 
 use panelot_protocol::event::AgentEvent;
 use panelot_protocol::ids::{SubmissionId, ThreadId};
@@ -49,9 +49,8 @@ impl Rig {
     }
 
     fn answer(&mut self, effects: &[Effect]) -> Vec<Effect> {
-        let hello = effects.iter().find_map(|effect| match effect {
-            Effect::Post(op) => Some(op.submission_id().clone()),
-            _ => None,
+        let hello = effects.iter().find_map(|effect| {
+            if let Effect::Post(op) = effect { Some(op.submission_id().clone()) } else { None }
         });
         self.step(Input::Heard(Box::new(AgentEvent::Initialized {
             submission_id: hello.unwrap(),

@@ -1,5 +1,5 @@
 //! A page's session against a scripted engine: what is said, what is shown, and what comes back into the composer.
-#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
+#![expect(clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 use panelot_protocol::event::{AgentEvent, ErrorCode};
 use panelot_protocol::frame::EventFrame;

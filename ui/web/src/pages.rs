@@ -88,7 +88,11 @@ fn Header() -> Element {
             button {
                 class: "icon only-narrow", "data-testid": "open-list", aria_label: store.t(Key::Chats), title: store.t(Key::Chats),
                 aria_expanded: *store.list_open.read(),
-                onclick: move |_| store.list_open.set(true),
+                onclick: move |_| async move {
+                    store.list_open.set(true);
+                    chrome::clock::next_frame().await;
+                    page::focus(threads::SEARCH_ID);
+                },
                 Icon { shape: Shape::List }
             }
             h1 { "data-testid": "title", dir: "auto", "{title}" }

@@ -1,7 +1,6 @@
 //! The one place where the pure machines meet the browser: it feeds them and runs what they answer.
 
 use std::cell::RefCell;
-use std::collections::HashSet;
 
 use dioxus::prelude::*;
 use futures::StreamExt;
@@ -9,6 +8,7 @@ use futures::channel::mpsc::{UnboundedReceiver, unbounded};
 use panelot_protocol::event::{AgentEvent, ErrorCode};
 use panelot_protocol::frame::EventFrame;
 use panelot_protocol::ids::{ItemId, SubmissionId, ThreadId};
+use panelot_protocol::item::ItemDelta;
 use panelot_protocol::settings::Language;
 use panelot_ui::connection::{Input, Link};
 use panelot_ui::i18n::{Key, fill, language_of};
@@ -103,11 +103,31 @@ async fn pump(mut receiver: UnboundedReceiver<Incoming>) {
 /// What one frame has touched and settles at its end.
 #[derive(Default)]
 struct Frame {
-    grown: HashSet<ItemId>,
+    /// What items grew by, in order, neighbours of the same item merged: one write of a signal for each.
+    grown: Vec<(ItemId, ItemDelta)>,
     rows: bool,
     around: bool,
     threads: bool,
     tabs: bool,
+}
+
+impl Frame {
+    fn grow(&mut self, item_id: ItemId, delta: ItemDelta) {
+        let Some((_, known)) = self.grown.last_mut().filter(|(last, _)| *last == item_id) else {
+            self.grown.push((item_id, delta));
+            return;
+        };
+        for (sum, more) in [(&mut known.text, delta.text), (&mut known.reasoning, delta.reasoning)] {
+            match (sum.as_mut(), more) {
+                (Some(sum), Some(more)) => sum.push_str(&more),
+                (None, more) => *sum = more,
+                (Some(_), None) => {}
+            }
+        }
+        if delta.tool_progress.is_some() {
+            known.tool_progress = delta.tool_progress;
+        }
+    }
 }
 
 impl Shell {
@@ -132,13 +152,13 @@ impl Shell {
 
     fn intend(&mut self, intent: Intent) -> Vec<SubmissionId> {
         let changes = self.session.intend(intent, &mut Page);
-        let said = changes
-            .iter()
-            .filter_map(|change| match change {
-                Change::Say(op) => Some(op.submission_id().clone()),
-                _ => None,
-            })
-            .collect();
+        let said =
+            changes
+                .iter()
+                .filter_map(|change| {
+                    if let Change::Say(op) = change { Some(op.submission_id().clone()) } else { None }
+                })
+                .collect();
         let mut frame = Frame::default();
         self.apply(changes, &mut frame);
         self.settle(frame);
@@ -150,18 +170,18 @@ impl Shell {
             match change {
                 Change::Say(op) => self.feed(Input::Say(op)),
                 Change::Showing(thread_id) => self.show(thread_id),
-                Change::Replaced => self.store.replace(&self.session),
+                Change::Replaced => {
+                    frame.grown.clear();
+                    self.store.replace(&self.session);
+                }
                 Change::Started(item_id) => {
+                    self.settle_grown(frame);
                     self.store.started(&self.session, &item_id);
                     frame.rows = true;
                 }
-                Change::Grown(item_id, delta) => {
-                    if let Some(mut item) = self.store.item(&item_id) {
-                        item.with_mut(|item| item.grow(&delta));
-                        frame.grown.insert(item_id);
-                    }
-                }
+                Change::Grown(item_id, delta) => frame.grow(item_id, delta),
                 Change::Ended(item_id, result) => {
+                    self.settle_grown(frame);
                     if let Some(mut item) = self.store.item(&item_id) {
                         item.with_mut(|item| item.end(result.as_ref()));
                     }
@@ -187,12 +207,19 @@ impl Shell {
         }
     }
 
-    fn settle(&mut self, frame: Frame) {
-        for item_id in frame.grown {
+    fn settle_grown(&mut self, frame: &mut Frame) {
+        for (item_id, delta) in frame.grown.drain(..) {
             if let Some(mut item) = self.store.item(&item_id) {
-                item.with_mut(|item| item.settle());
+                item.with_mut(|item| {
+                    item.grow(&delta);
+                    item.settle();
+                });
             }
         }
+    }
+
+    fn settle(&mut self, mut frame: Frame) {
+        self.settle_grown(&mut frame);
         if frame.rows {
             self.store.sync_rows(&self.session);
         }

@@ -59,6 +59,9 @@ impl Around {
     }
 }
 
+/// The signal of each item. Not itself shown: rows find theirs in it.
+type Items = Rc<RefCell<HashMap<ItemId, Signal<ItemState>>>>;
+
 /// Everything that is shown.
 #[derive(Clone, Copy)]
 pub struct Store {
@@ -106,7 +109,7 @@ pub struct Store {
     pub following: Signal<bool>,
     /// Whether the list is open on a narrow page.
     pub list_open: Signal<bool>,
-    items: Signal<Rc<RefCell<HashMap<ItemId, Signal<ItemState>>>>>,
+    items: Signal<Items>,
 }
 
 /// Answers that are kept for the form that waits for one.

@@ -1,6 +1,6 @@
 //! Time, chance and frames.
 
-use js_sys::{Date, Function, Math, Promise};
+use js_sys::{Date, Function, Promise};
 use panelot_protocol::ids::SubmissionId;
 use panelot_ui::connection::Surroundings;
 use panelot_ui::format::LocalTime;
@@ -32,7 +32,9 @@ impl Surroundings for Page {
     }
 
     fn chance_permille(&mut self) -> u64 {
-        (Math::random() * 1_000.0) as u64
+        // Chance by way of the one source of entropy that the page has anyway.
+        let digits = random_uuid().chars().take(8).collect::<String>();
+        u64::from_str_radix(&digits, 16).unwrap_or_default() % 1_001
     }
 
     fn submission_id(&mut self) -> SubmissionId {

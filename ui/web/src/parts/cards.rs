@@ -1,6 +1,5 @@
 //! What needs a decision, above the composer: questions, recovery, waits, and the queue.
 
-use dioxus::prelude::Key as Pressed;
 use dioxus::prelude::*;
 use panelot_protocol::approval::{ApprovalDecision, PendingApproval};
 use panelot_protocol::interaction::{InteractionRequestPayload, InteractionResponse, PendingInteraction};
@@ -12,8 +11,9 @@ use panelot_ui::intents::{Act, Intent};
 use panelot_ui::phrases::{question, recovery, risk};
 use serde_json::Value;
 
-use super::composer::{INPUT_ID, is_composing};
+use super::composer::INPUT_ID;
 use super::icons::{Icon, Shape};
+use super::keys::{Pressed, is_composing, pressed};
 use crate::chrome::clock;
 use crate::store::Store;
 use crate::{page, shell};
@@ -90,28 +90,23 @@ fn Approval(pending: PendingApproval, count: usize) -> Element {
                 if is_composing(&event) || clock::now_ms().saturating_sub(born_ms) < KEYS_ASLEEP_MS {
                     return;
                 }
-                let decision = match event.key() {
-                    Pressed::Escape => Some(ApprovalDecision::Cancel {}),
-                    Pressed::Character(letter) if !holds_modifier(&event) => match letter.to_ascii_lowercase().as_str() {
-                        "y" => Some(ApprovalDecision::Accept {}),
-                        "s" => Some(ApprovalDecision::AcceptForSession {}),
-                        "a" => Some(ApprovalDecision::AcceptForSite {}),
-                        "n" => {
-                            event.prevent_default();
-                            decline.call(());
-                            None
-                        }
-                        _ => None,
-                    },
-                    _ => None,
+                let decision = match pressed(&event) {
+                    Pressed::Escape => ApprovalDecision::Cancel {},
+                    Pressed::Letter('y') => ApprovalDecision::Accept {},
+                    Pressed::Letter('s') => ApprovalDecision::AcceptForSession {},
+                    Pressed::Letter('a') => ApprovalDecision::AcceptForSite {},
+                    Pressed::Letter('n') => {
+                        event.prevent_default();
+                        decline.call(());
+                        return;
+                    }
+                    Pressed::Letter(_) | Pressed::Enter | Pressed::Other => return,
                 };
-                if let Some(decision) = decision {
-                    event.prevent_default();
-                    event.stop_propagation();
-                    decide.call(decision);
-                }
+                event.prevent_default();
+                event.stop_propagation();
+                decide.call(decision);
             },
-            header {
+            div { class: "card-head",
                 span { {store.t(Key::AskTitle)} }
                 span {
                     if count > 1 {
@@ -168,11 +163,6 @@ fn Approval(pending: PendingApproval, count: usize) -> Element {
     }
 }
 
-fn holds_modifier(event: &Event<KeyboardData>) -> bool {
-    let held = event.modifiers();
-    held.ctrl() || held.alt() || held.meta()
-}
-
 /// Where the user says why not. Its keys are text, not answers.
 #[component]
 fn Note(note: Signal<String>) -> Element {
@@ -183,7 +173,7 @@ fn Note(note: Signal<String>) -> Element {
             maxlength: "4096", value: "{note}",
             oninput: move |event| note.set(event.value()),
             onkeydown: move |event| {
-                if event.key() != Pressed::Escape {
+                if pressed(&event) != Pressed::Escape {
                     event.stop_propagation();
                 }
             },
@@ -272,7 +262,7 @@ fn Interaction(pending: PendingInteraction) -> Element {
     };
     rsx! {
         section { class: "card", "data-testid": "interaction", role: "group", aria_label: "{title}",
-            header { span { dir: "auto", "{title}" } }
+            div { class: "card-head", span { dir: "auto", "{title}" } }
             if !words.is_empty() {
                 p { class: "sentence", dir: "auto", "{words}" }
             }

@@ -1,8 +1,6 @@
 //! The composer: what is written, which page is meant, which model and policy, send or stop.
 
-use dioxus::prelude::Key as Pressed;
 use dioxus::prelude::*;
-use dioxus::web::WebEventExt;
 use panelot_protocol::ids::ThreadId;
 use panelot_protocol::turn::{ModelRef, PermissionPolicy, UserInput};
 use panelot_ui::i18n::Key;
@@ -10,6 +8,7 @@ use panelot_ui::intents::Intent;
 use panelot_ui::session::Delivery;
 
 use super::icons::{Icon, Shape};
+use super::keys::{Pressed, is_composing, pressed};
 use crate::chrome::{clock, session_storage};
 use crate::store::Store;
 use crate::{page, shell};
@@ -18,20 +17,6 @@ use crate::{page, shell};
 pub const INPUT_ID: &str = "composer-input";
 /// How long after the last key the draft is stored.
 const DRAFT_SETTLE_MS: u64 = 250;
-/// The key code of a key that an input method has taken.
-const KEY_CODE_COMPOSING: u32 = 229;
-
-/// Whether an input method is at work on this key. Some report it as a flag, some only as a key code, one of them
-/// after the composition has ended.
-#[must_use]
-pub fn is_composing(event: &Event<KeyboardData>) -> bool {
-    event.is_composing()
-        || event
-            .data()
-            .try_as_web_event()
-            .is_some_and(|event| event.is_composing() || event.key_code() == KEY_CODE_COMPOSING)
-}
-
 fn draft_key(thread_id: Option<&ThreadId>) -> String {
     format!("draft:{}", thread_id.map_or("new", ThreadId::as_str))
 }
@@ -44,9 +29,26 @@ pub fn Composer() -> Element {
     let with_tab = use_signal(|| true);
     let mut edits = use_signal(|| 0_u32);
 
-    // Each thread has its own draft; one that is being made takes the new chat's along with its first message.
+    // Each thread has its own draft; a chat that becomes a thread takes what is being typed along.
+    let mut shown = use_signal(|| None::<Option<ThreadId>>);
     use_effect(move || {
-        let key = draft_key(store.thread_id.read().as_ref());
+        let now = store.thread_id.read().clone();
+        let before = shown.peek().clone();
+        if before.as_ref() == Some(&now) {
+            return;
+        }
+        shown.set(Some(now.clone()));
+        let key = draft_key(now.as_ref());
+        if let Some(before) = before {
+            let written = text.peek().clone();
+            if before.is_none() && !store.outgoing.peek().is_empty() {
+                session_storage::put(&draft_key(None), "");
+                session_storage::put(&key, &written);
+                return;
+            }
+            session_storage::put(&draft_key(before.as_ref()), &written);
+            text.set(String::new());
+        }
         spawn(async move {
             let draft = session_storage::get(&key).await.unwrap_or_default();
             if key == draft_key(store.thread_id.peek().as_ref()) && text.peek().is_empty() {
@@ -112,7 +114,7 @@ pub fn Composer() -> Element {
                         return;
                     }
                     let held = event.modifiers();
-                    match event.key() {
+                    match pressed(&event) {
                         Pressed::Enter if held.alt() && held.shift() => {
                             event.prevent_default();
                             send.call(Delivery::Queue);
@@ -125,7 +127,7 @@ pub fn Composer() -> Element {
                             event.prevent_default();
                             shell::intend(Intent::Stop);
                         }
-                        _ => {}
+                        Pressed::Enter | Pressed::Escape | Pressed::Letter(_) | Pressed::Other => {}
                     }
                 },
             }

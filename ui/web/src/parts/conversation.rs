@@ -34,6 +34,9 @@ pub fn Conversation(blank: bool) -> Element {
                 if blank {
                     Empty {}
                 } else {
+                    if *store.opening.read() {
+                        div { class: "opening", role: "status", aria_label: store.t(Key::StatusStarting), Icon { shape: Shape::Spinner } }
+                    }
                     Earlier {}
                     Rows {}
                     Outgoing {}

@@ -106,11 +106,12 @@ fn Run(text: String) -> Element {
 fn show(block: &Block) -> Element {
     match block {
         Block::Paragraph(content) => rsx! { p { dir: "auto", {spans(content)} } },
+        // The page's own title is the first level.
         Block::Heading { level, content } => match level {
-            1 => rsx! { h3 { class: "h1", dir: "auto", {spans(content)} } },
-            2 => rsx! { h4 { class: "h2", dir: "auto", {spans(content)} } },
-            3 => rsx! { h5 { dir: "auto", {spans(content)} } },
-            _ => rsx! { h6 { dir: "auto", {spans(content)} } },
+            1 => rsx! { h2 { class: "h1", dir: "auto", {spans(content)} } },
+            2 => rsx! { h2 { dir: "auto", {spans(content)} } },
+            3 => rsx! { h3 { dir: "auto", {spans(content)} } },
+            _ => rsx! { h4 { dir: "auto", {spans(content)} } },
         },
         Block::Code { language, text } => rsx! { Code { language: language.clone(), text: text.clone() } },
         Block::Quote(blocks) => rsx! { blockquote { for block in blocks { {show(block)} } } },

@@ -12,6 +12,7 @@ use panelot_ui::item::ItemState;
 use panelot_ui::phrases::notice;
 
 use super::icons::{Icon, Shape};
+use super::keys::{Pressed, is_composing, pressed};
 use super::markdown::{CopyButton, Text};
 use crate::chrome::{clipboard, clock};
 use crate::shell;
@@ -78,13 +79,13 @@ fn Editor(node_id: NodeId, input: UserInput, close: EventHandler<()>) -> Element
                 class: "input", "data-testid": "edit-input", dir: "auto", aria_label: store.t(Key::EditLabel), value: "{text}", autofocus: true,
                 oninput: move |event| text.set(event.value()),
                 onkeydown: move |event| {
-                    if super::composer::is_composing(&event) {
+                    if is_composing(&event) {
                         return;
                     }
-                    if event.key() == Pressed::Enter && !event.modifiers().shift() {
+                    if pressed(&event) == Pressed::Enter && !event.modifiers().shift() {
                         event.prevent_default();
                         send_by_key();
-                    } else if event.key() == Pressed::Escape {
+                    } else if pressed(&event) == Pressed::Escape {
                         event.stop_propagation();
                         close.call(());
                     }
@@ -97,8 +98,6 @@ fn Editor(node_id: NodeId, input: UserInput, close: EventHandler<()>) -> Element
         }
     }
 }
-
-use dioxus::prelude::Key as Pressed;
 
 /// Which version of several is shown, and the way to its neighbours.
 #[component]

@@ -6,6 +6,7 @@ pub mod connect;
 pub mod conversation;
 pub mod first_run;
 pub mod icons;
+pub mod keys;
 pub mod markdown;
 pub mod messages;
 pub mod options;

@@ -1,19 +1,21 @@
 //! The list of threads: at the left on a wide page, sliding over the conversation on a narrow one.
 
-use dioxus::prelude::Key as Pressed;
 use dioxus::prelude::*;
 use panelot_protocol::snapshot::ThreadListEntry;
 use panelot_ui::i18n::Key;
 use panelot_ui::intents::{Act, Intent};
 use panelot_ui::status::activity;
 
-use super::composer::{INPUT_ID, is_composing};
+use super::composer::INPUT_ID;
 use super::icons::{Icon, Shape};
+use super::keys::{Pressed, is_composing, pressed};
 use super::status::mark_word;
 use crate::chrome::clock;
 use crate::store::{Store, put};
 use crate::{page, shell};
 
+/// Id of the search field.
+pub const SEARCH_ID: &str = "list-search";
 /// How long after the last key the list is searched.
 const SEARCH_SETTLE_MS: u64 = 200;
 
@@ -32,7 +34,7 @@ pub fn Threads() -> Element {
         nav {
             class: "drawer", "data-testid": "thread-list", "data-open": "{open}", aria_label: store.t(Key::Chats),
             onkeydown: move |event| {
-                if event.key() == Pressed::Escape {
+                if pressed(&event) == Pressed::Escape {
                     put(&mut store.list_open, false);
                 }
             },
@@ -46,7 +48,7 @@ pub fn Threads() -> Element {
             }
             div { class: "search",
                 input {
-                    class: "input", r#type: "search", "data-testid": "list-search", aria_label: store.t(Key::ListSearch), placeholder: store.t(Key::ListSearch),
+                    class: "input", r#type: "search", id: SEARCH_ID, "data-testid": "list-search", aria_label: store.t(Key::ListSearch), placeholder: store.t(Key::ListSearch),
                     maxlength: "512", value: "{query}",
                     oninput: move |event| {
                         query.set(event.value());
@@ -134,7 +136,7 @@ fn Thread(entry: ThreadListEntry) -> Element {
         }
         Doing::Asking => {
             return rsx! {
-                li { class: "thread asking", "data-testid": "thread-row", "data-thread": "{thread_id}", role: "group", aria_label: "{title}",
+                li { class: "thread asking", "data-testid": "thread-row", "data-thread": "{thread_id}",
                     span { b { dir: "auto", "{title}" } br {} {store.t(Key::DeleteQuestion)} }
                     div {
                         button { class: "button risky", "data-testid": "delete-confirm", onclick: move |_| act.call(Act::Delete), {store.t(Key::Delete)} }
@@ -203,13 +205,13 @@ fn Renaming(title: String, act: Callback<Act>, close: EventHandler<()>) -> Eleme
                     if is_composing(&event) {
                         return;
                     }
-                    match event.key() {
+                    match pressed(&event) {
                         Pressed::Enter => save.call(()),
                         Pressed::Escape => {
                             event.stop_propagation();
                             close.call(());
                         }
-                        _ => {}
+                        Pressed::Letter(_) | Pressed::Other => {}
                     }
                 },
             }
