@@ -74,6 +74,8 @@ impl Act<'_> {
     ) -> Result<(Place, Option<Highlight>), Failure> {
         let place = place::reach(element, &self.called, cover, self.wanted).await?;
         self.still_wanted()?;
+        // Of a large page another part is read after scrolling; what scrolled in is not what the action did.
+        page::follow_scroll(limits::ACTION_TOKENS_DEFAULT);
         let highlight = Highlight::show(place.rect, &self.called);
         Ok((place, highlight))
     }

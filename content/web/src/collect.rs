@@ -184,7 +184,11 @@ impl Collector {
         }
     }
 
+    /// Of a page that is small enough to be walked whole, the end is worth as much as the beginning.
     fn spend(&mut self, cost: u32) {
+        if self.window.is_whole() {
+            return;
+        }
         self.left = self.left.saturating_sub(cost);
     }
 

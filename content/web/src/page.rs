@@ -4,7 +4,7 @@ use crate::collect::{self, Collected};
 use crate::dom::{self, Node, WeakNumberMap, WeakRef};
 use panelot_content::action::{Code, Failure};
 use panelot_content::diff;
-use panelot_content::facts::{NodeIndex, States};
+use panelot_content::facts::{NodeIndex, States, Unread};
 use panelot_content::privacy;
 use panelot_content::refs::{Identity, Nonce, Ref, RefTable, Stale};
 use panelot_content::render::{self, Rendered};
@@ -20,6 +20,13 @@ const REFS_KEPT_MIN: usize = 4_000;
 /// Tokens that reading one element may cost, to learn what it is.
 const IDENTITY_TOKENS: u32 = 4_000;
 
+/// The lines of the last reading, and which part of the page they are of.
+struct Told {
+    lines: Vec<String>,
+    part_only: bool,
+    scroll: (f64, f64),
+}
+
 #[wasm_bindgen]
 extern "C" {
     #[wasm_bindgen(js_namespace = crypto, js_name = getRandomValues)]
@@ -30,7 +37,7 @@ struct Page {
     refs: RefTable,
     numbers: WeakNumberMap,
     elements: BTreeMap<u32, WeakRef>,
-    told: Option<Vec<String>>,
+    told: Option<Told>,
     prune_at: usize,
 }
 
@@ -110,7 +117,7 @@ pub fn snapshot(tokens_max: u32, scope: Option<&str>) -> Result<PageSnapshot, Fa
         return Err(empty(&collected));
     }
     if scope.is_none() {
-        remember(lines(&tree));
+        remember(&collected, lines(&tree));
     }
     Ok(PageSnapshot {
         url: shortened(&collected.facts.url, limits::URL_CHARS_MAX),
@@ -151,36 +158,58 @@ pub fn shortened(text: &str, chars_max: u64) -> String {
     text.chars().take(usize::try_from(chars_max).unwrap_or(usize::MAX)).collect()
 }
 
+/// The lines of a reading for comparison. The focus moves with every action; that is no change of the page.
 fn lines(tree: &Tree) -> Vec<String> {
-    tree.items.iter().map(|item| render::line(item, None)).collect()
+    tree.items.iter().map(|item| render::line(item, None).replace(" [focused]", "")).collect()
 }
 
-fn remember(lines: Vec<String>) {
-    with_page(|page| page.told = Some(lines));
+fn remember(collected: &Collected, lines: Vec<String>) {
+    let part_only = collected.facts.unread != Unread::default();
+    let told = Told { lines, part_only, scroll: scroll() };
+    with_page(|page| page.told = Some(told));
+}
+
+fn scroll() -> (f64, f64) {
+    (dom::window().scroll_x(), dom::window().scroll_y())
 }
 
 /// Makes sure that there is something to compare with after an action.
 pub fn prepare_diff(tokens_max: u32) {
-    if with_page(|page| page.told.is_some()) {
-        return;
+    if with_page(|page| page.told.is_none()) {
+        read_for_diff(tokens_max);
     }
-    let collected = collect::collect_page(tokens_max);
-    remember(lines(&tree::distil(&collected.facts)));
+}
+
+/// Compares from here on with what is around the viewport now, where only that part of the page is read.
+pub fn follow_scroll(tokens_max: u32) {
+    let now = scroll();
+    if with_page(|page| page.told.as_ref().is_some_and(|told| told.part_only && told.scroll != now)) {
+        read_for_diff(tokens_max);
+    }
+}
+
+fn collect_for_diff(tokens_max: u32) -> Collected {
+    collect::collect_page(limits::SNAPSHOT_TOKENS_DEFAULT.max(tokens_max))
+}
+
+fn read_for_diff(tokens_max: u32) {
+    let collected = collect_for_diff(tokens_max);
+    remember(&collected, lines(&tree::distil(&collected.facts)));
 }
 
 /// What changed since the page was last told; empty if nothing did.
 pub fn take_diff(tokens_max: u32) -> String {
-    let collected = collect::collect_page(limits::SNAPSHOT_TOKENS_DEFAULT.max(tokens_max));
+    let collected = collect_for_diff(tokens_max);
     let tree = tree::distil(&collected.facts);
     let after = lines(&tree);
-    let before = with_page(|page| page.told.take()).unwrap_or_default();
+    let before = with_page(|page| page.told.take()).map(|told| told.lines).unwrap_or_default();
     let changes = diff::changes(&before, &after);
     let told = diff::describe(&changes, &before, tokens_max, |at| match tree.items.get(at) {
+        // An element that kept its ref but changed its words is known by the new ones from now on.
         Some(item) => line_with_ref(&collected, item),
         None => String::new(),
     });
-    // An element that kept its ref but changed its words is now known by the new ones.
-    remember(after);
+    remember(&collected, after);
     told.unwrap_or_default()
 }
 

@@ -62,7 +62,7 @@ pub fn start() {
 }
 
 /// Stops listening and makes room for a script of another build.
-fn retire() {
+pub(crate) fn retire() {
     if let Some(on_message) = on_message()
         && let Some(listener) = LISTENER.take()
     {
@@ -87,7 +87,7 @@ fn on_message() -> Option<JsValue> {
 /// Whether a message is the engine's: of our own extension, and not of a page's script.
 ///
 /// A script whose extension was reloaded has no id any more and obeys nobody.
-fn is_engine(sender: &JsValue) -> bool {
+pub(crate) fn is_engine(sender: &JsValue) -> bool {
     let own = dom::get(&runtime(), "id").as_string();
     own.is_some() && dom::get(sender, "id").as_string() == own && dom::get(sender, "tab").is_undefined()
 }

@@ -149,8 +149,16 @@ impl Drop for Watch {
     }
 }
 
-/// Waits until the page has settled after an action. `touched` tells of effects that no mutation shows.
-pub async fn settle(watch: &Watch, wanted: &Wanted, touched: impl Fn() -> bool) -> bool {
+/// Waits until the page has settled after an action; whether any effect was seen.
+///
+/// `touched` tells of effects that no mutation shows; `leaving` ends the wait at once, while there is still a document
+/// to answer from.
+pub async fn settle(
+    watch: &Watch,
+    wanted: &Wanted,
+    touched: impl Fn() -> bool,
+    leaving: impl Fn() -> bool,
+) -> bool {
     let mut settle = Settle::new(now());
     let mut seen = None;
     loop {
@@ -166,7 +174,7 @@ pub async fn settle(watch: &Watch, wanted: &Wanted, touched: impl Fn() -> bool) 
         }
         match settle.step(now()) {
             Step::Done => return settle.has_effect(),
-            Step::Wait(_) if !wanted.holds() => return settle.has_effect(),
+            Step::Wait(_) if !wanted.holds() || leaving() => return settle.has_effect(),
             Step::Wait(ms) => pause(ms).await,
         }
     }

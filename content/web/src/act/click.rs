@@ -25,7 +25,7 @@ pub(super) async fn click(act: &Act<'_>, gesture: &Gesture) -> Result<Vec<Eviden
             mouse.double();
         }
     }
-    act.effects.settle(&watch, act.wanted).await;
+    act.effects.settle(&watch, act.wanted, || State::of(&act.element) != before).await;
     drop(watch);
     drop(highlight);
     let mut evidence = State::of(&act.element).compared(&before);
@@ -96,10 +96,8 @@ fn focus_around(element: &Node) {
 #[derive(PartialEq)]
 struct State {
     checked: JsValue,
-    value: Option<String>,
     aria: Vec<Option<String>>,
     open: bool,
-    focused: bool,
     attached: bool,
 }
 
@@ -113,10 +111,8 @@ impl State {
         let details = element.closest("details");
         State {
             checked: dom::get(choice, "checked"),
-            value: None,
             aria: TOGGLED.iter().map(|name| element.attribute(&JsValue::from_str(name))).collect(),
             open: details.is_some_and(|details| details.open()),
-            focused: dom::deep_active_element().as_ref() == Some(element),
             attached: element.is_connected(),
         }
     }

@@ -50,7 +50,7 @@ pub(super) async fn select(act: &Act<'_>, values: &[String]) -> Result<Vec<Evide
         events::plain_composed(element, "input");
         events::plain(element, "change");
     }
-    act.effects.settle(&watch, act.wanted).await;
+    act.effects.settle(&watch, act.wanted, || changed).await;
     drop(watch);
     drop(highlight);
     Ok(vec![compare(element, &options, &choice.positions)])

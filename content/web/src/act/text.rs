@@ -82,9 +82,9 @@ pub(super) async fn type_text(
         // What the field took is judged before the page may clear it.
         evidence.push(judge_held(act, &field, &meant)?);
         evidence.extend(press_enter(field.node()));
-        act.effects.settle(&watch, act.wanted).await;
+        act.effects.settle(&watch, act.wanted, || false).await;
     } else {
-        act.effects.settle(&watch, act.wanted).await;
+        act.effects.settle(&watch, act.wanted, || field.held() != before).await;
         // A page that takes the text back does so while it settles.
         evidence.push(judge_held(act, &field, &meant)?);
     }

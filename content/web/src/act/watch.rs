@@ -83,9 +83,15 @@ impl Effects {
         None
     }
 
-    /// Waits until the page has settled; whether any effect was seen.
-    pub(crate) async fn settle(&self, watch: &Watch, wanted: &wait::Wanted) -> bool {
-        wait::settle(watch, wanted, || self.any()).await
+    /// Waits until the page has settled; whether any effect was seen. `touched` tells of effects on the target
+    /// itself that no mutation shows.
+    pub(crate) async fn settle(
+        &self,
+        watch: &Watch,
+        wanted: &wait::Wanted,
+        touched: impl Fn() -> bool,
+    ) -> bool {
+        wait::settle(watch, wanted, || self.any() || touched(), || self.is_leaving()).await
     }
 }
 

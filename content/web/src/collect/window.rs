@@ -34,23 +34,23 @@ impl Part {
         Part { range: None, skipped: Cell::new(false) }
     }
 
-    /// The viewport and as much above and below it, if the page is large.
+    /// The viewport, as much above it and twice as much below it, if the page is large.
     pub(super) fn measure(facts: &PageFacts) -> Part {
         let count = dom::document().by_tag("*").len();
         let height = facts.viewport_height;
-        let range = (count > WHOLE_ELEMENTS_MAX).then_some((-height, 2.0 * height));
+        let range = (count > WHOLE_ELEMENTS_MAX).then_some((-height, 3.0 * height));
         Part { range, skipped: Cell::new(false) }
     }
 
     /// Dialogs and what else lies over a large page, outermost only; none of a page that is walked whole.
     pub(super) fn layers(&self) -> Vec<Node> {
-        let Some((_, bottom)) = self.range else { return Vec::new() };
+        let Some((top, _)) = self.range else { return Vec::new() };
         let document = dom::document();
         let found = document.query_all(LAYERS);
         let mut layers: Vec<Node> =
             (0..found.len().min(LAYERS_MAX)).filter_map(|at| found.item(at)).collect();
-        // The middle of the viewport lies half a viewport's height below its top; `bottom` is twice that height.
-        let middle = document.element_from_point(dom::window().inner_width() / 2.0, bottom / 4.0);
+        // The part begins one viewport's height above the viewport.
+        let middle = document.element_from_point(dom::window().inner_width() / 2.0, -top / 2.0);
         layers.extend(middle.and_then(|node| fixed_around(&node)));
         let outermost = |at: usize, node: &Node| {
             !layers.iter().enumerate().any(
@@ -65,6 +65,11 @@ impl Part {
             .filter(|(at, node)| outermost(*at, node))
             .map(|(_, node)| node.clone())
             .collect()
+    }
+
+    /// Whether the page is walked whole, whatever it costs to tell.
+    pub(super) fn is_whole(&self) -> bool {
+        self.range.is_none()
     }
 
     /// Whether anything was left out.

@@ -150,3 +150,48 @@ fn a_script_of_another_build_steps_aside() {
     assert!(port::handle(&text, answers.reply.clone()));
     assert!(failure(&answers.outcomes()[0]).1.contains("another build"));
 }
+
+#[wasm_bindgen_test]
+fn only_our_own_extension_is_obeyed_and_an_orphan_obeys_nobody() {
+    let sender = |script: &str| Function::new_no_args(script).call0(&JsValue::NULL).unwrap();
+    Function::new_no_args("window.chrome ??= {}; window.chrome.runtime = { id: 'own' };")
+        .call0(&JsValue::NULL)
+        .unwrap();
+    let table = [
+        ("return { id: 'own' }", true),
+        ("return { id: 'own', tab: { id: 1 } }", false),
+        ("return { id: 'other' }", false),
+        ("return {}", false),
+        ("return null", false),
+    ];
+    for (script, obeyed) in table {
+        assert_eq!(port::is_engine(&sender(script)), obeyed, "{script}");
+    }
+    Function::new_no_args("delete window.chrome.runtime.id").call0(&JsValue::NULL).unwrap();
+    assert!(!port::is_engine(&sender("return { id: 'own' }")));
+    assert!(!port::is_engine(&sender("return {}")));
+    Function::new_no_args("delete window.chrome.runtime").call0(&JsValue::NULL).unwrap();
+}
+
+#[wasm_bindgen_test]
+fn starting_twice_listens_once() {
+    let run = |script: &str| Function::new_no_args(script).call0(&JsValue::NULL).unwrap();
+    run("window.chrome ??= {}; window.chrome.runtime = { id: 'own', onMessage: { n: 0, \
+         addListener() { this.n++; }, removeListener() { this.n--; } } };");
+    port::start();
+    port::start();
+    assert_eq!(run("return window.chrome.runtime.onMessage.n").as_f64(), Some(1.0));
+    port::retire();
+    assert_eq!(run("return window.chrome.runtime.onMessage.n").as_f64(), Some(0.0));
+    run("delete window.chrome.runtime");
+}
+
+#[wasm_bindgen_test]
+fn when_the_script_breaks_whoever_waits_is_told() {
+    let answers = Answers::new();
+    port::handle(&execute("request-8", 30_000.0, endless()), answers.reply.clone());
+    port::answer_all_after_panic("somewhere.rs:1");
+    let (code, message) = (failure(&answers.outcomes()[0]).0, failure(&answers.outcomes()[0]).1.to_owned());
+    assert_eq!(code, ActionFailureCode::Unknown);
+    assert_eq!(message, "The content script failed (somewhere.rs:1). Nothing was changed.");
+}
