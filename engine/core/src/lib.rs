@@ -10,6 +10,7 @@ pub mod provider;
 pub mod settings;
 pub mod store;
 pub mod thread;
+pub mod tools;
 pub mod turn;
 
 pub use host::Engine;

@@ -1,0 +1,186 @@
+//! The parameters of the tools, as types: schema, validation and reading derive from them.
+
+use panelot_protocol::content::{KeyModifier, MouseButton, TypeMode};
+use panelot_protocol::ids::TabId;
+use panelot_protocol::{Shape, limits};
+use serde::Deserialize;
+
+/// `tabs_list` takes nothing.
+#[derive(Debug, Clone, PartialEq, Deserialize, Shape)]
+#[serde(rename_all = "camelCase")]
+pub struct TabsListParams {}
+
+/// Parameters of `tab_open`.
+#[derive(Debug, Clone, PartialEq, Deserialize, Shape)]
+#[serde(rename_all = "camelCase")]
+pub struct TabOpenParams {
+    /// The address.
+    #[shape(len_min = 1, len_max = limits::URL_CHARS_MAX)]
+    pub url: String,
+}
+
+/// Parameters of `navigate`.
+#[derive(Debug, Clone, PartialEq, Deserialize, Shape)]
+#[serde(rename_all = "camelCase")]
+pub struct NavigateParams {
+    /// The address.
+    #[shape(len_min = 1, len_max = limits::URL_CHARS_MAX)]
+    pub url: String,
+    /// The tab; absent means the captured one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tab_id: Option<TabId>,
+}
+
+/// Ways to read a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Shape)]
+#[serde(rename_all = "snake_case")]
+pub enum ReadMode {
+    /// The accessibility tree with refs.
+    #[default]
+    Snapshot,
+}
+
+/// Parameters of `read_page`.
+#[derive(Debug, Clone, PartialEq, Deserialize, Shape)]
+#[serde(rename_all = "camelCase")]
+pub struct ReadPageParams {
+    /// How to read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<ReadMode>,
+    /// Tokens that the answer may cost.
+    #[shape(min = 100, max = limits::SNAPSHOT_TOKENS_MAX)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_tokens: Option<u32>,
+    /// Only what is below this element.
+    #[serde(rename = "ref")]
+    #[shape(len_min = 1, len_max = limits::REF_CHARS_MAX)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<String>,
+    /// The tab; absent means the captured one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tab_id: Option<TabId>,
+}
+
+/// Parameters of `click`.
+#[derive(Debug, Clone, PartialEq, Deserialize, Shape)]
+#[serde(rename_all = "camelCase")]
+pub struct ClickParams {
+    /// The element.
+    #[serde(rename = "ref")]
+    #[shape(len_min = 1, len_max = limits::REF_CHARS_MAX)]
+    pub target: String,
+    /// The button.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub button: Option<MouseButton>,
+    /// Keys held down.
+    #[shape(items_max = 4)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub modifiers: Option<Vec<KeyModifier>>,
+    /// How often.
+    #[shape(min = 1, max = 3)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub click_count: Option<u32>,
+    /// The tab; absent means the captured one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tab_id: Option<TabId>,
+}
+
+/// Parameters of `type`.
+#[derive(Debug, Clone, PartialEq, Deserialize, Shape)]
+#[serde(rename_all = "camelCase")]
+pub struct TypeParams {
+    /// The element.
+    #[serde(rename = "ref")]
+    #[shape(len_min = 1, len_max = limits::REF_CHARS_MAX)]
+    pub target: String,
+    /// The text.
+    #[shape(len_max = limits::TYPE_TEXT_CHARS_MAX)]
+    pub text: String,
+    /// What happens to the text that is there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<TypeMode>,
+    /// Whether Enter follows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub submit: Option<bool>,
+    /// The tab; absent means the captured one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tab_id: Option<TabId>,
+}
+
+/// Parameters of `select_option`.
+#[derive(Debug, Clone, PartialEq, Deserialize, Shape)]
+#[serde(rename_all = "camelCase")]
+pub struct SelectOptionParams {
+    /// The element.
+    #[serde(rename = "ref")]
+    #[shape(len_min = 1, len_max = limits::REF_CHARS_MAX)]
+    pub target: String,
+    /// The options.
+    #[shape(items_min = 1, items_max = limits::SELECT_VALUES_COUNT_MAX, len_max = limits::MESSAGE_CHARS_MAX)]
+    pub values: Vec<String>,
+    /// The tab; absent means the captured one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tab_id: Option<TabId>,
+}
+
+/// Parameters of `wait_for`.
+#[derive(Debug, Clone, PartialEq, Deserialize, Shape)]
+#[serde(rename_all = "camelCase")]
+pub struct WaitForParams {
+    /// A text that is to appear.
+    #[shape(len_min = 1, len_max = limits::MESSAGE_CHARS_MAX)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// A text that is to go.
+    #[shape(len_min = 1, len_max = limits::MESSAGE_CHARS_MAX)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text_gone: Option<String>,
+    /// How long at most.
+    #[shape(min = 0, max = limits::WAIT_MS_MAX)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_ms: Option<u64>,
+    /// The tab; absent means the captured one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tab_id: Option<TabId>,
+}
+
+/// What a model is told about a parameter, by tool and name; a tool's own entry comes before the common one.
+const DESCRIPTIONS: [(&str, &str, &str); 17] = [
+    ("", "tabId", "The tab to act in, from tabs_list. Leave out for the current tab."),
+    ("", "ref", "The element's ref, copied exactly from the last snapshot."),
+    ("tab_open", "url", "The whole address, with https://."),
+    ("navigate", "url", "The whole address, with https://."),
+    ("read_page", "mode", "snapshot: the page's accessibility tree with refs."),
+    ("read_page", "maxTokens", "What the answer may cost; 3000 unless given."),
+    ("read_page", "ref", "Read only what is below this element, to see more of a part that was cut."),
+    ("click", "button", "left unless given."),
+    ("click", "modifiers", "Keys held down during the click."),
+    ("click", "clickCount", "2 for a double click; 1 unless given."),
+    ("type", "text", "The text, exactly as it should stand in the field."),
+    ("type", "mode", "replace (unless given): the old text goes; append: the new text comes after it."),
+    ("type", "submit", "Press Enter afterwards."),
+    (
+        "select_option",
+        "values",
+        "The options to choose, each by its text, value or index. All others are unselected.",
+    ),
+    ("wait_for", "text", "Wait until this text is in the page."),
+    ("wait_for", "textGone", "Wait until this text is no longer in the page."),
+    ("wait_for", "timeMs", "Longest wait in milliseconds; 10000 unless given. Alone: just wait this long."),
+];
+
+/// What a model is told about a parameter.
+pub fn description(tool: &str, parameter: &str) -> Option<&'static str> {
+    let entry = |of: &str| {
+        DESCRIPTIONS
+            .iter()
+            .find(|(tool, name, _)| *tool == of && *name == parameter)
+            .map(|(_, _, description)| *description)
+    };
+    entry(tool).or_else(|| entry(""))
+}
+
+#[cfg(test)]
+pub(super) fn described() -> impl Iterator<Item = (&'static str, &'static str)> {
+    DESCRIPTIONS.iter().map(|(tool, name, _)| (*tool, *name))
+}
