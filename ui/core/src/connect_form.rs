@@ -6,11 +6,17 @@ use panelot_protocol::settings::{
     ConnectionInput, ConnectionView, Language, ModelCapabilities, ModelEntry, ProviderKind, QuirkFlags,
 };
 use panelot_protocol::turn::ModelRef;
+use panelot_providers::templates::templates;
+use panelot_providers::url::{BaseUrl, HostClass, UrlError};
+use panelot_providers::{Kind, known_capabilities};
 
 use crate::i18n::{Key, fill};
 
+/// The template that a new form begins with.
+const FIRST_TEMPLATE: &str = "openai";
+
 /// A provider that the form knows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {
     /// Stable name for the list of choices.
     pub id: &'static str,
@@ -44,65 +50,40 @@ impl TemplateName {
     }
 }
 
-const fn template(
-    id: &'static str,
-    name: TemplateName,
-    kind: ProviderKind,
-    base_url: &'static str,
-    key_optional: bool,
-) -> Template {
-    Template { id, name, kind, base_url, key_optional }
+/// The templates in the order of the list: the known endpoints, then one for each wire.
+#[must_use]
+pub fn choices() -> Vec<Template> {
+    let known = templates().into_iter().map(|known| Template {
+        id: known.id,
+        name: if known.base_url.is_empty() {
+            TemplateName::Text(Key::TemplateCustom)
+        } else {
+            TemplateName::Own(known.name)
+        },
+        kind: match known.kind {
+            Kind::Openai => ProviderKind::Openai,
+            Kind::Anthropic => ProviderKind::Anthropic,
+        },
+        base_url: known.base_url,
+        key_optional: known.key_page.is_none(),
+    });
+    let other = Template {
+        id: "custom-anthropic",
+        name: TemplateName::Text(Key::TemplateCustomAnthropic),
+        kind: ProviderKind::Anthropic,
+        base_url: "",
+        key_optional: true,
+    };
+    known.chain([other]).collect()
 }
-
-/// The templates in the order of the list.
-pub const TEMPLATES: &[Template] = &[
-    template("openai", TemplateName::Own("OpenAI"), ProviderKind::Openai, "https://api.openai.com/v1", false),
-    template(
-        "anthropic",
-        TemplateName::Own("Anthropic"),
-        ProviderKind::Anthropic,
-        "https://api.anthropic.com",
-        false,
-    ),
-    template(
-        "openrouter",
-        TemplateName::Own("OpenRouter"),
-        ProviderKind::Openai,
-        "https://openrouter.ai/api/v1",
-        false,
-    ),
-    template(
-        "deepseek",
-        TemplateName::Own("DeepSeek"),
-        ProviderKind::Openai,
-        "https://api.deepseek.com/v1",
-        false,
-    ),
-    template("ollama", TemplateName::Own("Ollama"), ProviderKind::Openai, "http://127.0.0.1:11434/v1", true),
-    template(
-        "lmstudio",
-        TemplateName::Own("LM Studio"),
-        ProviderKind::Openai,
-        "http://127.0.0.1:1234/v1",
-        true,
-    ),
-    template("custom", TemplateName::Text(Key::TemplateCustom), ProviderKind::Openai, "", true),
-    template(
-        "custom-anthropic",
-        TemplateName::Text(Key::TemplateCustomAnthropic),
-        ProviderKind::Anthropic,
-        "",
-        true,
-    ),
-];
 
 /// What the form holds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConnectForm {
     /// The connection that is edited or made.
     pub connection_id: ConnectionId,
-    /// Place in [`TEMPLATES`].
-    pub template: usize,
+    /// Its template.
+    pub template: Template,
     /// The connection's name.
     pub name: String,
     /// Its address.
@@ -113,6 +94,8 @@ pub struct ConnectForm {
     pub model: String,
     /// Whether the model sees images.
     pub vision: bool,
+    /// Whether the user said so, and its name no longer decides.
+    pub vision_chosen: bool,
     /// The connection as it is stored, when there is one.
     pub stored: Option<ConnectionView>,
 }
@@ -131,19 +114,21 @@ pub enum Field {
 }
 
 /// What is wrong with a field.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Complaint {
     /// The field.
     pub field: Field,
     /// The sentence, which names the field and the rule.
     pub key: Key,
+    /// The part of the input that breaks the rule, where there is one.
+    pub part: String,
 }
 
 impl Complaint {
     /// The sentence in a language.
     #[must_use]
-    pub fn text(self, language: Language) -> String {
-        fill(language, self.key, &[("max", &limits::NAME_CHARS_MAX.to_string())])
+    pub fn text(&self, language: Language) -> String {
+        fill(language, self.key, &[("max", &limits::NAME_CHARS_MAX.to_string()), ("part", &self.part)])
     }
 }
 
@@ -159,31 +144,31 @@ pub struct Checked {
 }
 
 impl ConnectForm {
-    /// An empty form on the first template.
+    /// An empty form.
     #[must_use]
     pub fn new(connection_id: ConnectionId, language: Language) -> Self {
         let mut form = Self {
             connection_id,
-            template: 0,
+            template: custom(ProviderKind::Openai),
             name: String::new(),
             base_url: String::new(),
             key: String::new(),
             model: String::new(),
-            vision: true,
+            vision: false,
+            vision_chosen: false,
             stored: None,
         };
-        form.choose(0, language);
+        form.choose(FIRST_TEMPLATE, language);
         form
     }
 
     /// The form of a stored connection.
     #[must_use]
     pub fn edit(view: &ConnectionView, model: &str) -> Self {
-        let template = TEMPLATES
-            .iter()
-            .position(|template| template.kind == view.kind && template.base_url == view.base_url)
-            .or_else(|| TEMPLATES.iter().position(|t| t.kind == view.kind && t.base_url.is_empty()))
-            .unwrap_or_default();
+        let template = choices()
+            .into_iter()
+            .find(|template| template.kind == view.kind && template.base_url == view.base_url)
+            .unwrap_or_else(|| custom(view.kind));
         let entry = view.models.iter().find(|entry| entry.model.model_id == model).or(view.models.first());
         Self {
             connection_id: view.connection_id.clone(),
@@ -193,50 +178,61 @@ impl ConnectForm {
             key: String::new(),
             model: entry.map_or_else(|| model.to_owned(), |entry| entry.model.model_id.clone()),
             vision: entry.is_none_or(|entry| entry.capabilities.vision),
+            vision_chosen: entry.is_some(),
             stored: Some(view.clone()),
         }
     }
 
-    /// Takes another template: its address, and its name unless the user wrote one.
-    pub fn choose(&mut self, template: usize, language: Language) {
-        let names_itself = self.name.is_empty()
-            || TEMPLATES.get(self.template).is_some_and(|old| old.name.text(language) == self.name);
-        let Some(chosen) = TEMPLATES.get(template) else { return };
-        self.template = template;
-        self.base_url = chosen.base_url.to_owned();
-        if names_itself {
+    /// Takes another template: its address, and its name unless the user wrote one. An unknown one changes nothing.
+    pub fn choose(&mut self, id: &str, language: Language) {
+        let Some(chosen) = choices().into_iter().find(|template| template.id == id) else { return };
+        if self.name.is_empty() || self.template.name.text(language) == self.name {
             self.name = chosen.name.text(language).to_owned();
         }
+        self.base_url = chosen.base_url.to_owned();
+        self.template = chosen;
     }
 
-    fn chosen(&self) -> Option<&'static Template> {
-        TEMPLATES.get(self.template)
+    /// Takes another model, and what its name suggests about images unless the user has said.
+    pub fn choose_model(&mut self, model: String) {
+        if !self.vision_chosen {
+            self.vision = known_capabilities(&model).vision;
+        }
+        self.model = model;
+    }
+
+    fn address(&self) -> Result<BaseUrl, UrlError> {
+        BaseUrl::parse(wire(self.template.kind), &self.base_url).map(|normalised| normalised.base)
     }
 
     /// Whether a key is stored that an empty field keeps. A key belongs to the host that it was entered for.
     #[must_use]
     pub fn keeps_key(&self) -> bool {
-        self.stored.as_ref().is_some_and(|stored| {
-            stored.key_count > 0 && Address::of(&stored.base_url).ok() == Address::of(&self.base_url).ok()
-        })
+        let Some(stored) = self.stored.as_ref().filter(|stored| stored.key_count > 0) else { return false };
+        let of_stored =
+            BaseUrl::parse(wire(stored.kind), &stored.base_url).map(|stored| stored.base.origin());
+        of_stored.is_ok() && of_stored.ok() == self.address().ok().map(|address| address.origin())
     }
 
     /// Whether the form works without a key.
     #[must_use]
     pub fn key_optional(&self) -> bool {
-        self.chosen().is_none_or(|template| template.key_optional)
+        self.template.key_optional
     }
 
     /// The host that everything will be sent to, and whether it is this machine; `None` while the address is wrong.
     #[must_use]
     pub fn host(&self) -> Option<(String, bool)> {
-        Address::of(&self.base_url).ok().map(|address| (address.authority.to_owned(), address.is_local()))
+        let address = self.address().ok()?;
+        let origin = address.origin();
+        let host = origin.split_once("://").map_or(origin.as_str(), |(_, host)| host);
+        Some((host.to_owned(), address.host_class() == HostClass::Loopback))
     }
 
     /// The pattern of the host's permission; `None` while the address is wrong.
     #[must_use]
     pub fn host_pattern(&self) -> Option<String> {
-        Address::of(&self.base_url).ok().map(|address| address.pattern())
+        self.address().ok().map(|address| pattern(&address))
     }
 
     /// Checks every field.
@@ -245,47 +241,48 @@ impl ConnectForm {
     /// All complaints, in the order of the fields.
     pub fn check(&self) -> Result<Checked, Vec<Complaint>> {
         let mut complaints = Vec::new();
-        let mut complain = |field: Field, key: Key| complaints.push(Complaint { field, key });
-        let (name, url) = (self.name.trim(), self.base_url.trim());
-        let (key, model) = (self.key.trim(), self.model.trim());
+        let mut complain = |field, (key, part)| complaints.push(Complaint { field, key, part });
+        let plain = |key| (key, String::new());
+        let (name, key, model) = (self.name.trim(), self.key.trim(), self.model.trim());
         if name.is_empty() {
-            complain(Field::Name, Key::FieldNameEmpty);
+            complain(Field::Name, plain(Key::FieldNameEmpty));
         } else if longer(name) {
-            complain(Field::Name, Key::FieldNameLong);
+            complain(Field::Name, plain(Key::FieldNameLong));
         }
-        let address = Address::of(url);
-        match &address {
-            Err(wrong) => complain(Field::Url, *wrong),
-            Ok(address) if address.scheme == "http" && !address.is_local() && !key.is_empty() => {
-                complain(Field::Url, Key::FieldUrlPlain);
-            }
-            Ok(_) => {}
+        let address = self.address();
+        if let Err(wrong) = &address {
+            complain(Field::Url, of_address(wrong));
         }
         if key.is_empty() && !self.keeps_key() && !self.key_optional() {
-            complain(Field::Key, Key::FieldKeyEmpty);
+            complain(Field::Key, plain(Key::FieldKeyEmpty));
         } else if key.chars().any(|c| c.is_whitespace() || c.is_control()) {
-            complain(Field::Key, Key::FieldKeySpace);
+            complain(Field::Key, plain(Key::FieldKeySpace));
         }
         if model.is_empty() {
-            complain(Field::Model, Key::FieldModelEmpty);
+            complain(Field::Model, plain(Key::FieldModelEmpty));
         } else if longer(model) {
-            complain(Field::Model, Key::FieldModelLong);
+            complain(Field::Model, plain(Key::FieldModelLong));
         }
         let (Ok(address), true) = (address, complaints.is_empty()) else { return Err(complaints) };
         let model = ModelRef { connection_id: self.connection_id.clone(), model_id: model.to_owned() };
-        Ok(Checked { host_pattern: address.pattern(), connection: self.input(name, url, key, &model), model })
+        Ok(Checked {
+            host_pattern: pattern(&address),
+            connection: self.input(name, &address, key, &model),
+            model,
+        })
     }
 
-    fn input(&self, name: &str, url: &str, key: &str, model: &ModelRef) -> ConnectionInput {
+    fn input(&self, name: &str, address: &BaseUrl, key: &str, model: &ModelRef) -> ConnectionInput {
         let mut models = self.stored.as_ref().map_or_else(Vec::new, |stored| stored.models.clone());
-        let capabilities = |old: Option<&ModelEntry>| ModelCapabilities {
-            tool_use: old.is_none_or(|old| old.capabilities.tool_use),
+        let known = known_capabilities(&model.model_id);
+        let capabilities = |old: Option<&ModelCapabilities>| ModelCapabilities {
+            tool_use: old.map_or(known.tool_use, |old| old.tool_use),
             vision: self.vision,
-            reasoning: old.and_then(|old| old.capabilities.reasoning),
-            max_context: old.and_then(|old| old.capabilities.max_context),
+            reasoning: old.map_or(known.reasoning, |old| old.reasoning),
+            max_context: old.and_then(|old| old.max_context).or(known.max_context),
         };
         match models.iter_mut().find(|entry| entry.model == *model) {
-            Some(entry) => entry.capabilities = capabilities(Some(&*entry)),
+            Some(entry) => entry.capabilities = capabilities(Some(&entry.capabilities)),
             None => models.push(ModelEntry {
                 model: model.clone(),
                 display_name: None,
@@ -303,8 +300,8 @@ impl ConnectForm {
         ConnectionInput {
             connection_id: self.connection_id.clone(),
             name: name.to_owned(),
-            kind: self.chosen().map_or(ProviderKind::Openai, |template| template.kind),
-            base_url: url.to_owned(),
+            kind: self.template.kind,
+            base_url: address.to_string(),
             api_keys: keys,
             custom_headers: None,
             prefix_id: self.stored.as_ref().and_then(|stored| stored.prefix_id.clone()),
@@ -319,55 +316,41 @@ fn longer(text: &str) -> bool {
     u64::try_from(text.chars().count()).unwrap_or(u64::MAX) > limits::NAME_CHARS_MAX
 }
 
-/// The parts of an address that the form judges.
-#[derive(Debug, PartialEq, Eq)]
-struct Address<'a> {
-    scheme: &'static str,
-    /// Host and port.
-    authority: &'a str,
+fn custom(kind: ProviderKind) -> Template {
+    let (id, key) = match kind {
+        ProviderKind::Openai => ("custom", Key::TemplateCustom),
+        ProviderKind::Anthropic => ("custom-anthropic", Key::TemplateCustomAnthropic),
+    };
+    Template { id, name: TemplateName::Text(key), kind, base_url: "", key_optional: true }
 }
 
-impl<'a> Address<'a> {
-    fn of(text: &'a str) -> Result<Self, Key> {
-        let text = text.trim();
-        let (scheme, rest) = match text.split_once("://") {
-            Some((scheme, rest)) if scheme.eq_ignore_ascii_case("https") => ("https", rest),
-            Some((scheme, rest)) if scheme.eq_ignore_ascii_case("http") => ("http", rest),
-            Some(_) | None => return Err(Key::FieldUrlScheme),
-        };
-        let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
-        if authority.contains('@') {
-            return Err(Key::FieldUrlUser);
-        }
-        let address = Self { scheme, authority };
-        if address.host().is_empty() || authority.chars().any(|c| c.is_whitespace() || c.is_control()) {
-            return Err(Key::FieldUrlHost);
-        }
-        Ok(address)
-    }
-
-    /// The host without the port. An IPv6 address keeps its brackets.
-    fn host(&self) -> &'a str {
-        if self.authority.starts_with('[') {
-            return self.authority.split_inclusive(']').next().unwrap_or_default();
-        }
-        self.authority.rsplit_once(':').map_or(self.authority, |(host, _)| host)
-    }
-
-    fn is_local(&self) -> bool {
-        let host = self.host().to_ascii_lowercase();
-        host == "localhost" || host.ends_with(".localhost") || host == "[::1]" || is_ipv4_loopback(&host)
-    }
-
-    /// The pattern for Chrome's host permissions, which know no ports.
-    fn pattern(&self) -> String {
-        format!("{}://{}/*", self.scheme, self.host().to_ascii_lowercase())
+const fn wire(kind: ProviderKind) -> Kind {
+    match kind {
+        ProviderKind::Openai => Kind::Openai,
+        ProviderKind::Anthropic => Kind::Anthropic,
     }
 }
 
-fn is_ipv4_loopback(host: &str) -> bool {
-    let parts: Vec<_> = host.split('.').collect();
-    parts.len() == 4 && parts.first() == Some(&"127") && parts.iter().all(|part| part.parse::<u8>().is_ok())
+/// The pattern for Chrome's host permissions, which know no ports.
+fn pattern(address: &BaseUrl) -> String {
+    let origin = address.origin();
+    let scheme = origin.split_once("://").map_or("https", |(scheme, _)| scheme);
+    format!("{scheme}://{}/*", address.host())
+}
+
+fn of_address(error: &UrlError) -> (Key, String) {
+    match error {
+        UrlError::Empty | UrlError::HostMissing => (Key::FieldUrlHost, String::new()),
+        UrlError::TooLong => (Key::FieldUrlLong, String::new()),
+        UrlError::BadScheme(_) => (Key::FieldUrlScheme, String::new()),
+        UrlError::PlainHttpRefused(_) => (Key::FieldUrlPlain, String::new()),
+        UrlError::Credentials | UrlError::CredentialParameter(_) => (Key::FieldUrlUser, String::new()),
+        UrlError::BadCharacter(character) => (Key::FieldUrlPart, character.escape_default().to_string()),
+        UrlError::HostNotAscii(part)
+        | UrlError::BadHost(part)
+        | UrlError::BadPort(part)
+        | UrlError::BadPath(part) => (Key::FieldUrlPart, part.clone()),
+    }
 }
 
 #[cfg(test)]
@@ -388,15 +371,15 @@ mod tests {
     #[test]
     fn a_template_fills_address_and_name() {
         let mut form = form();
-        form.choose(4, Language::English);
-        assert_eq!((form.name.as_str(), form.base_url.as_str()), ("Ollama", "http://127.0.0.1:11434/v1"));
+        form.choose("ollama", Language::English);
+        assert_eq!((form.name.as_str(), form.base_url.as_str()), ("Ollama", "http://localhost:11434/v1"));
     }
 
     #[test]
     fn a_name_that_the_user_wrote_stays() {
         let mut form = form();
         form.name = "Mine".into();
-        form.choose(4, Language::English);
+        form.choose("ollama", Language::English);
         assert_eq!(form.name, "Mine");
     }
 
@@ -428,19 +411,50 @@ mod tests {
             ("http://127.0.0.1:11434/v1", None),
             ("http://localhost:1234", None),
             ("http://[::1]:8080/v1", None),
+            ("api.example/v1", None),
             ("http://127.evil.example/v1", Some(Key::FieldUrlPlain)),
             ("http://api.example/v1", Some(Key::FieldUrlPlain)),
             ("https://", Some(Key::FieldUrlHost)),
             ("https://:8080/v1", Some(Key::FieldUrlHost)),
-            ("https://a b/", Some(Key::FieldUrlHost)),
+            ("https://a b/", Some(Key::FieldUrlPart)),
+            ("https://api.example:99999", Some(Key::FieldUrlPart)),
             ("https://user:pw@api.example", Some(Key::FieldUrlUser)),
-            ("javascript:alert(1)", Some(Key::FieldUrlScheme)),
-            ("api.example/v1", Some(Key::FieldUrlScheme)),
+            ("javascript:alert(1)", Some(Key::FieldUrlPart)),
         ];
         for (base_url, expected) in cases {
             let form = ConnectForm { base_url: base_url.into(), ..form() };
             assert_eq!(fields(&form), expected.map_or(vec![], |key| vec![(Field::Url, key)]), "{base_url}");
         }
+    }
+
+    #[test]
+    fn a_models_name_suggests_what_it_can_until_the_user_says() {
+        let mut form = form();
+        form.choose_model("qwen3-vl".into());
+        assert!(form.vision);
+        form.choose_model("never-heard-of".into());
+        assert!(!form.vision);
+        form.vision_chosen = true;
+        form.choose_model("qwen3-vl".into());
+        assert!(!form.vision);
+    }
+
+    #[test]
+    fn an_unknown_model_is_taken_to_use_tools() {
+        let tool_use = |model: &str| {
+            let form = ConnectForm { model: model.into(), ..form() };
+            form.check().map(|checked| checked.connection.models[0].capabilities.tool_use)
+        };
+        assert_eq!([tool_use("never-heard-of"), tool_use("llava")], [Ok(true), Ok(false)]);
+    }
+
+    #[test]
+    fn the_choices_have_a_name_each_and_begin_with_a_known_one() {
+        let choices = choices();
+        for choice in &choices {
+            assert_eq!(choices.iter().filter(|other| other.id == choice.id).count(), 1, "{}", choice.id);
+        }
+        assert!(choices.iter().any(|choice| choice.id == FIRST_TEMPLATE));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The document that the wasm runs in: which page it is, what it remembers, and its root element.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use panelot_protocol::ids::ThreadId;
 use panelot_protocol::settings::{Language, Theme};
@@ -23,6 +23,8 @@ pub enum Kind {
 /// Key of the client's id in the page's own session storage: a reloaded page is the same client.
 const CLIENT_KEY: &str = "client";
 thread_local! {
+    /// Pixels from the top of what is in view to the end, to be restored with the next change of size.
+    static HELD_PX: Cell<Option<i32>> = const { Cell::new(None) };
     /// Key of the thread that the side panel of this window showed last; known once the page has asked Chrome.
     static SHOWN_KEY: RefCell<Option<String>> = const { RefCell::new(None) };
 }
@@ -208,10 +210,27 @@ pub fn focus(id: &str) {
     }
 }
 
+/// Puts the focus on an element unless something has it.
+pub fn focus_if_free(id: &str) {
+    let taken = document()
+        .and_then(|document| document.active_element())
+        .is_some_and(|element| element.tag_name() != "BODY");
+    if !taken {
+        focus(id);
+    }
+}
+
 /// Whether a point is in view at the end of a scrolled element, within a few lines.
 #[must_use]
 pub fn is_at_end(element: &web_sys::HtmlElement) -> bool {
     element.scroll_height() - element.scroll_top() - element.client_height() < 48
+}
+
+/// Keeps what is in view of a scrolled element where it is when something is put before it.
+pub fn hold_place(id: &str) {
+    if let Some(element) = element(id) {
+        HELD_PX.set(Some(element.scroll_height() - element.scroll_top()));
+    }
 }
 
 /// Keeps an element's end in view while what is in it, or it itself, changes its size and `follows` says so.
@@ -219,7 +238,9 @@ pub fn keep_end(outer: &str, inner: &str, follows: impl Fn() -> bool + 'static) 
     let (Some(outer), Some(inner)) = (element(outer), element(inner)) else { return };
     let scrolled = outer.clone();
     let resized = Closure::<dyn FnMut()>::new(move || {
-        if follows() {
+        if let Some(below) = HELD_PX.take() {
+            scrolled.set_scroll_top(scrolled.scroll_height() - below);
+        } else if follows() {
             scrolled.set_scroll_top(scrolled.scroll_height());
         }
     })

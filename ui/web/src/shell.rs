@@ -151,6 +151,13 @@ impl Shell {
     }
 
     fn intend(&mut self, intent: Intent) -> Vec<SubmissionId> {
+        // Whoever goes on has read what went wrong before.
+        if matches!(
+            intent,
+            Intent::Send { .. } | Intent::InThread(_) | Intent::OpenThread(_) | Intent::NewThread
+        ) {
+            put(&mut self.store.trouble, None);
+        }
         let changes = self.session.intend(intent, &mut Page);
         let said =
             changes

@@ -53,7 +53,6 @@ catalogue! {
     SendSteer: "Add to the running turn", "补充到当前任务";
     Stop: "Stop", "停止";
     TabMeant: "Page: {title}", "页面：{title}";
-    TabNone: "No page", "未选页面";
     TabLeaveOut: "Leave this page out", "不使用此页面";
     TabUse: "Use the page in front", "使用当前页面";
     Model: "Model", "模型";
@@ -118,7 +117,6 @@ catalogue! {
     ToolOtherDone: "Used {tool} {target}", "已使用 {tool} {target}";
     ToolOtherFailed: "{tool} failed {target}", "{tool} 失败 {target}";
     ToolWaitsForYou: "waits for you", "等待你确认";
-    ToolDeclined: "You declined this", "你拒绝了此操作";
     ThePage: "the page", "页面";
     ToolGroupRunning: "{count} steps, now: {current}", "{count} 步，当前：{current}";
     ToolGroupDone: "{count} steps done", "已完成 {count} 步";
@@ -146,7 +144,6 @@ catalogue! {
     StatusStopping: "Stopping", "正在停止";
     StatusInterrupted: "Interrupted", "已中断";
     StatusUncertain: "Needs your decision", "需要你决定";
-    StatusConnecting: "Connecting", "正在连接";
     StatusReconnecting: "The connection to the engine was lost. Connecting again; nothing is lost.", "与引擎的连接已断开，正在重新连接，内容不会丢失。";
     StatusReconnectingSlow: "Still connecting. If this lasts, reload the extension.", "仍在连接。若持续如此，请重新加载扩展。";
 
@@ -308,8 +305,10 @@ catalogue! {
     FieldNameLong: "Name: longer than {max} characters.", "名称：超过 {max} 个字符。";
     FieldUrlScheme: "Base URL: must begin with https:// or http://.", "基础 URL：必须以 https:// 或 http:// 开头。";
     FieldUrlHost: "Base URL: has no host.", "基础 URL：缺少主机名。";
-    FieldUrlUser: "Base URL: must not hold a user name or a password.", "基础 URL：不能包含用户名或密码。";
-    FieldUrlPlain: "Base URL: http:// would send the key in the open; it is allowed for this machine only.", "基础 URL：http:// 会明文发送密钥，仅允许用于本机。";
+    FieldUrlUser: "Base URL: must not hold a user name, a password or a key.", "基础 URL：不能包含用户名、密码或密钥。";
+    FieldUrlPlain: "Base URL: http:// would send everything in the open; it is allowed for this machine and private networks only.", "基础 URL：http:// 会明文发送内容，仅允许用于本机和内网。";
+    FieldUrlLong: "Base URL: longer than 2,048 bytes.", "基础 URL：超过 2,048 字节。";
+    FieldUrlPart: "Base URL: `{part}` is not part of a usual address.", "基础 URL：`{part}` 不是有效地址的一部分。";
     FieldKeyEmpty: "API key: this provider needs one.", "API 密钥：此服务商需要密钥。";
     FieldKeySpace: "API key: must not hold spaces or line breaks.", "API 密钥：不能包含空格或换行。";
     FieldModelEmpty: "Model: must not be empty.", "模型：不能为空。";

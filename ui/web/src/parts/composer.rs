@@ -29,6 +29,7 @@ pub fn Composer() -> Element {
     let with_tab = use_signal(|| true);
     let mut edits = use_signal(|| 0_u32);
 
+    use_effect(|| page::focus_if_free(INPUT_ID));
     // Each thread has its own draft; a chat that becomes a thread takes what is being typed along.
     let mut shown = use_signal(|| None::<Option<ThreadId>>);
     use_effect(move || {
@@ -81,7 +82,6 @@ pub fn Composer() -> Element {
         let input = UserInput { text: written, captured_tab, ..UserInput::default() };
         keep_draft(&store, "");
         text.set(String::new());
-        store.trouble.set(None);
         store.following.set(true);
         shell::intend(Intent::Send { input, delivery });
     });
@@ -95,7 +95,7 @@ pub fn Composer() -> Element {
             onsubmit: move |event| event.prevent_default(),
             ContextChip { with_tab }
             textarea {
-                id: INPUT_ID, "data-testid": "composer", rows: "1", dir: "auto", autofocus: true, aria_label: store.t(Key::ComposerLabel), placeholder,
+                id: INPUT_ID, "data-testid": "composer", rows: "1", dir: "auto", aria_label: store.t(Key::ComposerLabel), placeholder,
                 maxlength: "400000",
                 value: "{text}",
                 oninput: move |event| {

@@ -3,7 +3,7 @@
 use dioxus::prelude::*;
 use panelot_protocol::ids::SubmissionId;
 use panelot_protocol::settings::SettingsPatch;
-use panelot_ui::connect_form::{Complaint, ConnectForm, Field, TEMPLATES};
+use panelot_ui::connect_form::{Complaint, ConnectForm, Field, choices};
 use panelot_ui::i18n::{Key, pieces};
 use panelot_ui::intents::Intent;
 
@@ -99,12 +99,10 @@ fn Fields(form: Signal<ConnectForm>, complaints: Signal<Vec<Complaint>>) -> Elem
             select {
                 class: "input", id: "conn-template", "data-testid": "conn-template",
                 onchange: move |event| {
-                    if let Some(at) = TEMPLATES.iter().position(|template| template.id == event.value()) {
-                        form.with_mut(|form| form.choose(at, language));
-                    }
+                    form.with_mut(|form| form.choose(&event.value(), language));
                 },
-                for (at, template) in TEMPLATES.iter().enumerate() {
-                    option { key: "{template.id}", value: "{template.id}", selected: at == shown.template, {template.name.text(language)} }
+                for template in choices() {
+                    option { key: "{template.id}", value: "{template.id}", selected: template.id == shown.template.id, {template.name.text(language)} }
                 }
             }
         }
@@ -115,13 +113,16 @@ fn Fields(form: Signal<ConnectForm>, complaints: Signal<Vec<Complaint>>) -> Elem
         Line { field: Field::Key, id: "conn-key", label: Key::ConnKey, hint: key_hint, value: shown.key.clone(), complaints, kind: "password",
             change: move |value| form.with_mut(|form| form.key = value) }
         Line { field: Field::Model, id: "conn-model", label: Key::ConnModel, hint: Some(Key::ConnModelHint), value: shown.model.clone(), complaints, kind: "text",
-            change: move |value| form.with_mut(|form| form.model = value) }
+            change: move |value| form.with_mut(|form| form.choose_model(value)) }
         label { class: "check",
             input {
                 r#type: "checkbox", "data-testid": "conn-vision", checked: shown.vision,
                 onchange: move |event| {
                     let vision = event.checked();
-                    form.with_mut(|form| form.vision = vision);
+                    form.with_mut(|form| {
+                        form.vision = vision;
+                        form.vision_chosen = true;
+                    });
                 },
             }
             {store.t(Key::ConnVision)}
@@ -141,7 +142,7 @@ fn Line(
     change: EventHandler<String>,
 ) -> Element {
     let store = use_context::<Store>();
-    let wrong = complaints.read().iter().find(|complaint| complaint.field == field).copied();
+    let wrong = complaints.read().iter().find(|complaint| complaint.field == field).cloned();
     let described = format!("{id}-note");
     rsx! {
         div { class: "field",
@@ -152,7 +153,7 @@ fn Line(
                 oninput: move |event| change.call(event.value()),
             }
             div { id: "{described}",
-                if let Some(wrong) = wrong {
+                if let Some(wrong) = &wrong {
                     p { class: "wrong", "data-testid": "conn-error", role: "alert", {wrong.text(*store.language.read())} }
                 } else if let Some(hint) = hint {
                     p { class: "hint", {store.t(hint)} }

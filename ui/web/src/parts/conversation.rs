@@ -90,7 +90,10 @@ fn Earlier() -> Element {
         if has() {
             button {
                 class: "button", style: "align-self: center", "data-testid": "earlier",
-                onclick: move |_| { shell::intend(Intent::Earlier); },
+                onclick: move |_| {
+                    page::hold_place(SCROLLED_ID);
+                    shell::intend(Intent::Earlier);
+                },
                 {store.t(Key::OlderMessages)}
             }
         }
