@@ -6,9 +6,9 @@ use crate::frame::EventFrame;
 use crate::ids::{ItemId, RunId, ThreadId};
 use crate::item::{ItemDelta, ItemResult, ItemStatus, ItemView};
 use crate::snapshot::{
-    ActiveTurn, QueueView, StreamCursor, ThreadMeta, ThreadMetaPatch, ThreadSnapshot, TurnEnd,
+    ActiveTurn, QueueView, RecoveryReason, StreamCursor, ThreadMeta, ThreadMetaPatch, ThreadSnapshot, TurnEnd,
 };
-use crate::turn::{StopReason, TokenUsage};
+use crate::turn::TokenUsage;
 
 /// What a page knows of the thread that it shows.
 #[derive(Debug, Clone, PartialEq)]
@@ -93,6 +93,8 @@ impl ThreadView {
         match event {
             AgentEvent::TurnStart { turn_id, turn_kind, steerable, .. } => {
                 self.forget_recovery(&RunId::from(turn_id));
+                // Who begins something else leaves what could have gone on.
+                self.snapshot.recoverable.retain(|run| run.reason == RecoveryReason::UncertainWrite);
                 self.last_end = None;
                 self.turn_usage = TokenUsage::default();
                 self.snapshot.active_turn = Some(ActiveTurn {
@@ -108,9 +110,8 @@ impl ThreadView {
                 if active {
                     self.snapshot.active_turn = None;
                 }
-                if *stop_reason != StopReason::Interrupted && *stop_reason != StopReason::BudgetPause {
-                    self.forget_recovery(&RunId::from(turn_id));
-                }
+                // A run that can go on all the same says so afterwards.
+                self.forget_recovery(&RunId::from(turn_id));
                 self.last_end = Some(TurnEnd { turn_id: turn_id.clone(), stop_reason: *stop_reason });
                 Folded::Current
             }

@@ -305,8 +305,9 @@ fn a_run_waits_for_a_decision_until_it_starts_or_ends() {
     assert_eq!(view.snapshot.recoverable, [recovery(RecoveryReason::UncertainWrite, 2)]);
     assert_eq!(folded([uncertain.clone(), turn_start()]).snapshot.recoverable, []);
     assert_eq!(folded([uncertain.clone(), turn_complete(StopReason::Error)]).snapshot.recoverable, []);
-    let paused = folded([uncertain, turn_complete(StopReason::BudgetPause)]);
-    assert_eq!(paused.snapshot.recoverable.len(), 1);
+    let paused = recovery_required(RecoveryReason::BudgetPaused, 3);
+    let ended = folded([uncertain, turn_complete(StopReason::BudgetPause), paused]);
+    assert_eq!(ended.snapshot.recoverable, [recovery(RecoveryReason::BudgetPaused, 3)]);
 }
 
 #[test]

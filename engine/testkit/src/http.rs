@@ -108,11 +108,16 @@ pub struct Sent {
     pub body: Value,
 }
 
+/// What a provider answers to a request's body.
+pub type Script = Box<dyn Fn(&Value) -> Reply>;
+
 /// The network of a simulation. Clones are handles to the same.
 #[derive(Clone)]
 pub struct ScriptedHttp {
     scheduler: Scheduler,
     replies: Rc<RefCell<VecDeque<Reply>>>,
+    /// Answers when no reply is left.
+    script: Rc<RefCell<Option<Script>>>,
     sent: Rc<RefCell<Vec<Sent>>>,
     reachable: Rc<Cell<bool>>,
 }
@@ -120,12 +125,23 @@ pub struct ScriptedHttp {
 impl ScriptedHttp {
     /// A network in which nobody answers.
     pub fn new(scheduler: Scheduler) -> Self {
-        Self { scheduler, replies: Rc::default(), sent: Rc::default(), reachable: Rc::new(Cell::new(true)) }
+        Self {
+            scheduler,
+            replies: Rc::default(),
+            script: Rc::default(),
+            sent: Rc::default(),
+            reachable: Rc::new(Cell::new(true)),
+        }
     }
 
     /// Adds the answer to a later request.
     pub fn push(&self, reply: Reply) {
         self.replies.borrow_mut().push_back(reply);
+    }
+
+    /// Lets a function answer all requests for which no reply was pushed.
+    pub fn set_script(&self, script: impl Fn(&Value) -> Reply + 'static) {
+        *self.script.borrow_mut() = Some(Box::new(script));
     }
 
     /// Whether the extension has permission for hosts.
@@ -160,7 +176,9 @@ impl Http for ScriptedHttp {
                 body: serde_json::from_slice(&request.body).unwrap_or(Value::Null),
             });
             this.scheduler.pause().await;
-            let reply = this.replies.borrow_mut().pop_front();
+            let body = this.sent.borrow().last().map_or(Value::Null, |sent| sent.body.clone());
+            let scripted = || this.script.borrow().as_ref().map(|script| script(&body));
+            let reply = this.replies.borrow_mut().pop_front().or_else(scripted);
             let Some(reply) = reply else {
                 return Err(HttpError::Network("nobody listens at this address".to_owned()));
             };

@@ -77,4 +77,18 @@ impl Stage {
         assert_eq!(folded, other.view.as_ref().unwrap().snapshot);
         self.engine.disconnected(other.connection);
     }
+
+    /// Ends the worker where it stands and starts another one; the page connects again.
+    pub fn restart(&mut self) {
+        self.world.scheduler.kill();
+        self.start_again();
+    }
+
+    /// Starts a worker after the last one was ended; the page connects again.
+    pub fn start_again(&mut self) {
+        self.engine = Engine::start(self.world.clone());
+        let number = self.page.connection.0 + 1;
+        let client = self.page.client.clone();
+        self.page = SimPage::reopen(&self.world, &self.engine, number, client, Some(&self.thread));
+    }
 }

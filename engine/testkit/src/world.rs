@@ -138,9 +138,21 @@ impl SimPage {
         number: u32,
         subscribe: Option<&ThreadId>,
     ) -> Self {
+        let client = ClientId::new(format!("00000000-0000-4000-8000-{number:012}"));
+        Self::reopen(world, engine, number, client, subscribe)
+    }
+
+    /// Connects a page that was connected before, and shakes hands.
+    pub fn reopen(
+        world: &SimWorld,
+        engine: &Rc<Engine<SimWorld>>,
+        number: u32,
+        client: ClientId,
+        subscribe: Option<&ThreadId>,
+    ) -> Self {
         let mut page = Self {
             connection: ConnectionKey(number),
-            client: ClientId::new(format!("00000000-0000-4000-8000-{number:012}")),
+            client,
             world: world.clone(),
             engine: Rc::clone(engine),
             inbox: Vec::new(),

@@ -1,16 +1,12 @@
 //! The settings as they are stored, and as pages see them.
 
+use crate::permission::rules::initial_rule;
 use crate::store::records::StoredConnection;
-use panelot_protocol::ids::{ConnectionId, PresetId, RuleId};
-use panelot_protocol::settings::{
-    Language, ModelPreset, PermissionRule, RuleEffect, RuleSource, Settings, SiteAccess, Theme,
-};
+use panelot_protocol::ids::{ConnectionId, PresetId};
+use panelot_protocol::settings::{Language, ModelPreset, PermissionRule, Settings, SiteAccess, Theme};
 use panelot_protocol::turn::{ModelRef, PermissionPolicy};
 use panelot_providers::Adjustment;
 use serde::{Deserialize, Serialize};
-
-/// The rule that keeps scripts of the model out of pages until the user removes it.
-const FIRST_RULE_ID: &str = "deny-run-javascript";
 
 /// All settings with their sealed secrets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -58,13 +54,7 @@ impl StoredSettings {
             task_model: None,
             permission_policy: PermissionPolicy::default(),
             site_access: SiteAccess::default(),
-            rules: vec![PermissionRule {
-                rule_id: RuleId::from(FIRST_RULE_ID),
-                subject: "run_javascript".to_owned(),
-                origin: "*".to_owned(),
-                effect: RuleEffect::Deny,
-                source: RuleSource::User,
-            }],
+            rules: vec![initial_rule()],
             presets: Vec::new(),
             global_prompt: None,
             learned: Vec::new(),

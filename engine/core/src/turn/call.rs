@@ -107,7 +107,7 @@ impl<W: World> Actor<W> {
         };
         let parsed = match argument_problem {
             Some(problem) => Err(format!("The arguments could not be read: {problem}")),
-            None => toolbox::parse(tool_name, arguments),
+            None => toolbox::parse(tool_name, arguments).map_err(|problem| problem.to_string()),
         };
         let invocation = match parsed {
             Ok(invocation) if offered(run, &invocation) => invocation,
@@ -283,9 +283,10 @@ impl<W: World> Actor<W> {
         change.put_run(Some(run), next);
         self.commit(change).await?;
         let (world, call) = (self.core.world.clone(), node.id.clone());
+        let of_thread = self.state.thread.tabs.iter().copied().collect();
         self.keep_call(node);
         self.effect = Some(Effect::new(move |_| {
-            tools::execute(world, call, permitted, facts).map(|end| EffectEnd::Tool(Box::new(end)))
+            tools::execute(world, call, permitted, facts, of_thread).map(|end| EffectEnd::Tool(Box::new(end)))
         }));
         Ok(())
     }
@@ -467,7 +468,7 @@ pub(crate) fn approval_id(call: &NodeId) -> ApprovalId {
 fn offered(run: &StoredRun, invocation: &Invocation) -> bool {
     run.environment
         .as_ref()
-        .is_none_or(|environment| environment.tools.iter().any(|tool| tool == invocation.tool()))
+        .is_none_or(|environment| environment.tools.iter().any(|tool| tool == invocation.spec.name))
 }
 
 /// Whether the last calls of a run are the same, with the same results.

@@ -3,7 +3,6 @@
 
 mod anthropic_stream;
 mod any_bytes;
-mod any_history;
 mod openai_stream;
 mod replay;
 mod requests;
