@@ -134,7 +134,7 @@ pub(crate) fn recognise(message: &str, param: Option<&str>) -> Option<Adjustment
 
 /// Whether the text complains that a field as such is unwelcome, and not of its value.
 fn names_a_refused_field(text: &str) -> bool {
-    const COMPLAINTS: [&str; 12] = [
+    const COMPLAINTS: [&str; 13] = [
         "unsupported",
         "not supported",
         "does not support",
@@ -146,6 +146,7 @@ fn names_a_refused_field(text: &str) -> bool {
         "extra fields",
         "not permitted",
         "not allowed",
+        "only default",
         "only the default",
     ];
     COMPLAINTS.iter().any(|complaint| text.contains(complaint))
@@ -206,6 +207,12 @@ mod tests {
                 "Unsupported value: 'temperature' does not support 0.2 with this model. Only the default (1) value is supported.",
                 Some("temperature"),
                 Some(A::DropTemperature),
+            ),
+            ("temperature: only default (1) is supported", None, Some(A::DropTemperature)),
+            (
+                r#"[{"type":"extra_forbidden","loc":["body","stream_options"],"msg":"Extra inputs are not permitted"}]"#,
+                None,
+                Some(A::DropStreamOptions),
             ),
             ("temperature must be between 0 and 2", Some("temperature"), None),
             ("Unrecognized request argument supplied: stream_options", None, Some(A::DropStreamOptions)),

@@ -10,12 +10,10 @@ use crate::errors::{ProtocolFault, ProviderError, cut};
 use crate::failure::{ErrorBody, error_body};
 use crate::replay;
 use crate::types::Kind;
-use crate::wire::{Context, settle};
+use crate::wire::{Context, EXCERPT_CHARS_MAX, settle};
 
 /// The most content blocks of one answer.
 const BLOCKS_MAX: usize = 1024;
-/// How much of an unreadable frame is shown, in characters.
-const EXCERPT_CHARS_MAX: usize = 120;
 
 /// Decodes one answer of an Anthropic-kind endpoint.
 #[derive(Debug)]
@@ -90,10 +88,7 @@ impl AnthropicDecoder {
             out.push(StreamEvent::Alive);
             return Ok(());
         }
-        let event: Value = serde_json::from_str(data).map_err(|error| {
-            self.context
-                .malformed(&format!("a frame is not JSON ({error}): `{}`", cut(data, EXCERPT_CHARS_MAX)))
-        })?;
+        let event = self.context.frame(data)?;
         let kind = event.get("type").and_then(Value::as_str).unwrap_or(name);
         if kind == "error" || name == "error" || event.get("error").is_some_and(Value::is_object) {
             return Err(self.reported(&event, data));
@@ -132,18 +127,12 @@ impl AnthropicDecoder {
 
     /// Takes a whole message that came in place of a stream.
     pub fn body(&mut self, body: &str, out: &mut Vec<StreamEvent>) -> Result<(), ProviderError> {
-        let excerpt = || cut(body, EXCERPT_CHARS_MAX);
-        let message: Value = serde_json::from_str(body).map_err(|error| {
-            self.context
-                .malformed(&format!("the body is neither a stream nor JSON ({error}): `{}`", excerpt()))
-        })?;
+        let message = self.context.json_body(body)?;
         if let Some(said) = error_body(&message) {
             return Err(self.context.reported(&said));
         }
         let Some(blocks) = message.get("content").and_then(Value::as_array) else {
-            return Err(self
-                .context
-                .malformed(&format!("the body is JSON of another kind: `{}`", excerpt())));
+            return Err(self.context.foreign_body(body));
         };
         for (index, block) in (0_u64..).zip(blocks) {
             self.begin(index, block, out)?;

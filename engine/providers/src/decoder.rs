@@ -8,7 +8,7 @@ use crate::openai::OpenaiDecoder;
 use crate::secret::{Redactor, Secret};
 use crate::sse::{SseError, SseItem, SseParser};
 use crate::types::{Connection, Kind, ResponseHead};
-use crate::wire::Context;
+use crate::wire::{Context, EXCERPT_CHARS_MAX};
 
 /// The longest body that came in place of a stream, in bytes.
 pub const BODY_BYTES_MAX: usize = 8 * 1024 * 1024;
@@ -16,8 +16,6 @@ pub const BODY_BYTES_MAX: usize = 8 * 1024 * 1024;
 const HTML_BYTES_MAX: usize = 4096;
 /// How much white space may stand before the first byte that tells what the body is, in bytes.
 const SNIFF_BYTES_MAX: usize = 1024;
-/// How much of an unreadable body is shown, in characters.
-const EXCERPT_CHARS_MAX: usize = 120;
 
 /// Decodes one response. Feed it with [`push`](Self::push) until [`is_over`](Self::is_over) or the end of the body,
 /// then call [`finish`](Self::finish); when reading fails or is given up, call [`fail`](Self::fail) instead.

@@ -199,13 +199,13 @@ fn classify(status: Option<u16>, said: &ErrorBody, retry_after_ms: Option<u64>) 
     let words = [said.code.as_str(), said.kind.as_str()];
     let is =
         |names: &[&str]| words.iter().any(|word| names.iter().any(|name| word.eq_ignore_ascii_case(name)));
-    if is(&QUOTA_WORDS) || status == Some(402) {
+    if is(&QUOTA_WORDS) || status == Some(402) || is_about_credit(&said.message) {
         return ErrorKind::Quota;
     }
     if is(&CONTEXT_WORDS) || is_about_content_length(status, &said.message) {
         return ErrorKind::ContextTooLong;
     }
-    if is(&["content_filter", "content_policy_violation", "data_inspection_failed", "safety"]) {
+    if is(&FILTER_WORDS) {
         return ErrorKind::ContentFilter;
     }
     match status {
@@ -225,7 +225,11 @@ fn classify(status: Option<u16>, said: &ErrorBody, retry_after_ms: Option<u64>) 
     }
 }
 
-const QUOTA_WORDS: [&str; 8] = [
+/// Codes of OpenAI, Anthropic, Moonshot, Alibaba, Zhipu (1113) and of common relays for an empty account.
+const QUOTA_WORDS: [&str; 11] = [
+    "1113",
+    "insufficient_user_quota",
+    "pre_consume_token_quota_failed",
     "insufficient_quota",
     "billing_error",
     "billing_hard_limit_reached",
@@ -235,8 +239,29 @@ const QUOTA_WORDS: [&str; 8] = [
     "arrearage",
     "insufficient_credits",
 ];
-const CONTEXT_WORDS: [&str; 4] =
-    ["context_length_exceeded", "exceed_context_size_error", "request_too_large", "context_window_exceeded"];
+/// Codes for a history that is too long; 1261 is Zhipu's.
+const CONTEXT_WORDS: [&str; 5] = [
+    "1261",
+    "context_length_exceeded",
+    "exceed_context_size_error",
+    "request_too_large",
+    "context_window_exceeded",
+];
+/// Codes for refused content; 1301 is Zhipu's.
+const FILTER_WORDS: [&str; 6] = [
+    "1301",
+    "content_filter",
+    "content_policy_violation",
+    "data_inspection_failed",
+    "DataInspectionFailed",
+    "safety",
+];
+
+/// An empty account for which there is no code of its own.
+fn is_about_credit(message: &str) -> bool {
+    let message = message.to_ascii_lowercase();
+    message.contains("credit balance is too low") || message.contains("insufficient_quota")
+}
 
 fn classify_by_words(said: &ErrorBody, retry_after_ms: Option<u64>) -> ErrorKind {
     let words = [said.code.to_ascii_lowercase(), said.kind.to_ascii_lowercase()];
@@ -293,11 +318,19 @@ mod tests {
     fn statuses_and_bodies_become_kinds() {
         use ErrorKind as K;
         let none = || K::Rejected { adjustment: None };
-        let cases: [(u16, &str, K, Option<&str>); 25] = [
+        let cases: [(u16, &str, K, Option<&str>); 28] = [
             (401, r#"{"error":{"message":"bad key"}}"#, K::Auth, Some("bad key")),
             (403, "", K::Auth, None),
             (402, r#"{"error":{"message":"Insufficient Balance"}}"#, K::Quota, Some("Insufficient Balance")),
             (429, r#"{"error":{"message":"m","code":"insufficient_quota"}}"#, K::Quota, Some("m")),
+            (
+                400,
+                r#"{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low"}}"#,
+                K::Quota,
+                Some("Your credit balance is too low"),
+            ),
+            (429, r#"{"error":{"message":"m","code":"1113"}}"#, K::Quota, Some("m")),
+            (400, r#"{"error":{"message":"m","code":"1301"}}"#, K::ContentFilter, Some("m")),
             (429, r#"{"error":{"message":"m","type":"exceeded_current_quota_error"}}"#, K::Quota, Some("m")),
             (
                 429,

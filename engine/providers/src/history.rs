@@ -63,7 +63,7 @@ pub(crate) struct ResultEntry<'a> {
 }
 
 /// Brings `messages` into the order that the wires demand. Missing results are marked, results without a call and
-/// repeated ones are left out, empty messages too, and ids are made legal and unique.
+/// repeated ones are left out, blank messages too, and ids are made legal and unique.
 pub(crate) fn repaired<'a>(messages: &'a [Message], quirks: &Quirks) -> Vec<Entry<'a>> {
     let mut results = results_by_call(messages);
     let mut ids = WireIds { short: quirks.short_tool_ids, used: BTreeSet::new() };
@@ -73,7 +73,7 @@ pub(crate) fn repaired<'a>(messages: &'a [Message], quirks: &Quirks) -> Vec<Entr
             Message::User { parts } if has_content(parts) => entries.push(Entry::User(parts)),
             Message::User { .. } | Message::ToolResult { .. } => {}
             Message::Assistant { text, reasoning, calls, provider_state, partial } => {
-                if text.is_empty() && calls.is_empty() {
+                if text.trim().is_empty() && calls.is_empty() {
                     continue;
                 }
                 let named: Vec<(String, &ToolCall)> =
@@ -104,7 +104,7 @@ pub(crate) fn repaired<'a>(messages: &'a [Message], quirks: &Quirks) -> Vec<Entr
 
 fn has_content(parts: &[Part]) -> bool {
     parts.iter().any(|part| match part {
-        Part::Text(text) => !text.is_empty(),
+        Part::Text(text) => !text.trim().is_empty(),
         Part::Image { .. } => true,
     })
 }
@@ -272,7 +272,7 @@ mod tests {
                 vec![assistant("", &["a"]), result("a", "1"), result("a", "2")],
                 "u! a:[a] r:a=1",
             ),
-            ("empty messages", vec![user(""), assistant("", &[]), user("q")], "u:q"),
+            ("empty messages", vec![user(" \n"), assistant(" ", &[]), user("q")], "u:q"),
             (
                 "answers that follow on each other",
                 vec![user("q"), assistant("1", &[]), assistant("2", &["a"])],

@@ -13,10 +13,7 @@ use crate::openai_calls::{CALLS_MAX, CallTable, CallsTooLarge, keep};
 use crate::replay;
 use crate::think::{Piece, ThinkSplitter};
 use crate::types::Kind;
-use crate::wire::{Context, settle};
-
-/// How much of an unreadable frame is shown, in characters.
-const EXCERPT_CHARS_MAX: usize = 120;
+use crate::wire::{Context, EXCERPT_CHARS_MAX, settle};
 
 /// Decodes one answer of an OpenAI-kind endpoint.
 #[derive(Debug)]
@@ -73,10 +70,7 @@ impl OpenaiDecoder {
             out.push(StreamEvent::Alive);
             return Ok(());
         }
-        let chunk: Value = serde_json::from_str(data).map_err(|error| {
-            let what = format!("a frame is not JSON ({error}): `{}`", cut(data, EXCERPT_CHARS_MAX));
-            self.context.malformed(&what)
-        })?;
+        let chunk = self.context.frame(data)?;
         if name == "error" && error_body(&chunk).is_none() {
             let said = ErrorBody { message: cut(data, EXCERPT_CHARS_MAX), ..ErrorBody::default() };
             return Err(self.context.reported(&said));
@@ -86,18 +80,11 @@ impl OpenaiDecoder {
 
     /// Takes a whole body that came in place of a stream. A completion counts as whole: nothing can be missing.
     pub fn body(&mut self, body: &str, out: &mut Vec<StreamEvent>) -> Result<(), ProviderError> {
-        let value: Value = serde_json::from_str(body).map_err(|error| {
-            let what = format!(
-                "the body is neither a stream nor JSON ({error}): `{}`",
-                cut(body, EXCERPT_CHARS_MAX)
-            );
-            self.context.malformed(&what)
-        })?;
+        let value = self.context.json_body(body)?;
         let has_choice =
             value.get("choices").and_then(Value::as_array).is_some_and(|choices| !choices.is_empty());
         if !has_choice && error_body(&value).is_none() {
-            let what = format!("the body is JSON of another kind: `{}`", cut(body, EXCERPT_CHARS_MAX));
-            return Err(self.context.malformed(&what));
+            return Err(self.context.foreign_body(body));
         }
         self.chunk(&value, body, out)?;
         self.done = true;

@@ -40,7 +40,10 @@ impl fmt::Debug for Secret {
 /// Removes known secrets, pieces of them and anything that looks like a key from texts that others wrote.
 #[derive(Clone, Default)]
 pub struct Redactor {
+    /// Masked also where only a piece of them stands.
     secrets: Vec<String>,
+    /// Header values that are addresses: masked as a whole only, since their pieces stand in any text.
+    addresses: Vec<String>,
 }
 
 impl fmt::Debug for Redactor {
@@ -54,19 +57,20 @@ impl Redactor {
     #[must_use]
     pub fn new<'k>(connection: &Connection, keys: impl IntoIterator<Item = &'k Secret>) -> Self {
         let headers = connection.custom_headers.values().cloned();
-        let secrets = keys
+        let (addresses, secrets) = keys
             .into_iter()
             .map(|key| key.expose().to_owned())
             .chain(headers)
             .filter(|secret| secret.len() >= SECRET_PIECE_BYTES_MIN)
-            .collect();
-        Self { secrets }
+            .partition(|secret| secret.contains("://"));
+        Self { secrets, addresses }
     }
 
     /// `text` with every secret, and every piece of one that is long enough to be of use, masked.
     #[must_use]
     pub fn redact(&self, text: &str) -> String {
-        mask_key_like_words(&self.mask_known(text))
+        let text = self.addresses.iter().fold(text.to_owned(), |text, address| text.replace(address, MASK));
+        mask_key_like_words(&self.mask_known(&text))
     }
 
     fn mask_known(&self, text: &str) -> String {
@@ -134,6 +138,7 @@ mod tests {
         let mut connection = Connection::new("c1", Kind::Openai, "https://api.example.com/v1");
         connection.custom_headers.insert("api-key".into(), "azure-header-secret".into());
         connection.custom_headers.insert("x-n".into(), "1".into());
+        connection.custom_headers.insert("referer-url".into(), "https://me.example/secret".into());
         Redactor::new(&connection, [&Secret::new(" planted-KEY-0123456789 ")])
     }
 
@@ -145,6 +150,8 @@ mod tests {
             ("you sent planted-KEY-01", "you sent •••"),
             ("…KEY-0123456789!", "…•••!"),
             ("api-key azure-header-secret", "api-key •••"),
+            ("from https://me.example/secret", "from •••"),
+            ("see https://me.example/docs", "see https://me.example/docs"),
             ("北京 planted-KEY-0123456789 京", "北京 ••• 京"),
         ];
         for (text, want) in cases {

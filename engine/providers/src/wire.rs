@@ -1,5 +1,7 @@
 //! What the decoders of both wires share.
 
+use serde_json::Value;
+
 use crate::answer::{Answer, Final, FinishedCall, Incomplete, Stop};
 use crate::errors::{DETAIL_CHARS_MAX, ErrorKind, ProtocolFault, ProviderError, cut};
 use crate::failure::{ErrorBody, stream_error};
@@ -8,6 +10,9 @@ use crate::types::Quirks;
 
 /// The most text, reasoning, arguments and state of one answer, in bytes.
 pub const OUTPUT_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// How much of something unreadable is shown, in characters.
+pub(crate) const EXCERPT_CHARS_MAX: usize = 120;
 
 /// What a decoder knows about the call that it decodes.
 #[derive(Clone, Debug)]
@@ -34,6 +39,26 @@ impl Context {
     pub fn malformed(&self, what: &str) -> ProviderError {
         let what = cut(&self.redactor.redact(what), DETAIL_CHARS_MAX);
         self.protocol(ProtocolFault::Malformed { what })
+    }
+
+    /// The JSON of one frame of the stream.
+    pub fn frame(&self, data: &str) -> Result<Value, ProviderError> {
+        serde_json::from_str(data).map_err(|error| {
+            self.malformed(&format!("a frame is not JSON ({error}): `{}`", cut(data, EXCERPT_CHARS_MAX)))
+        })
+    }
+
+    /// The JSON of a body that came in place of a stream.
+    pub fn json_body(&self, body: &str) -> Result<Value, ProviderError> {
+        serde_json::from_str(body).map_err(|error| {
+            let excerpt = cut(body, EXCERPT_CHARS_MAX);
+            self.malformed(&format!("the body is neither a stream nor JSON ({error}): `{excerpt}`"))
+        })
+    }
+
+    /// A body that is JSON, and neither an answer nor an error.
+    pub fn foreign_body(&self, body: &str) -> ProviderError {
+        self.malformed(&format!("the body is JSON of another kind: `{}`", cut(body, EXCERPT_CHARS_MAX)))
     }
 
     /// An error that the provider reported inside its answer.

@@ -3,6 +3,7 @@
 
 mod anthropic_stream;
 mod any_bytes;
+mod any_history;
 mod openai_stream;
 mod replay;
 mod requests;
