@@ -11,6 +11,8 @@ use std::fmt::Write as _;
 pub const INDENT_MAX: u32 = 16;
 /// An address is told up to here, in characters.
 const URL_CHARS_MAX: usize = 100;
+/// Of a page that was not read whole, this many parts get a ref, so that they can be read by themselves.
+const PART_REFS_MAX: u32 = 12;
 
 /// A rendered snapshot.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -35,8 +37,12 @@ pub fn render(
     mut refs: impl FnMut(usize, &Item) -> Option<String>,
 ) -> Rendered {
     let unread = unread_line(&facts.unread);
-    let reserve = unread.as_deref().map_or(0, |line| centitokens(line).saturating_add(centitokens("\n")));
     let ref_cost = centitokens(&format!(" [ref={ref_sample}]"));
+    let reserve = unread.as_deref().map_or(0, |line| {
+        let parts = ref_cost.saturating_mul(PART_REFS_MAX);
+        centitokens(line).saturating_add(centitokens("\n")).saturating_add(parts)
+    });
+    let mut part_refs = if unread.is_some() { PART_REFS_MAX } else { 0 };
     let selection = select::select(tree, tokens_max, ref_cost, reserve);
     let mut writer =
         Writer { page: &facts.url, selection: &selection, text: String::new(), refs: 0, open: Vec::new() };
@@ -44,7 +50,9 @@ pub fn render(
         if selection.shown.get(at) == Some(&true) {
             writer.close_until(item.parent);
             let cut = selection.cuts.contains_key(&Some(at));
-            let own = if item.wants_ref() || cut { refs(at, item) } else { None };
+            let part = part_refs > 0 && item.holds_cuts();
+            part_refs -= u32::from(part);
+            let own = if item.wants_ref() || cut || part { refs(at, item) } else { None };
             writer.item(at, item, own);
         }
     }
@@ -115,12 +123,10 @@ pub fn line(item: &Item, own_ref: Option<&str>) -> String {
 pub fn cut_line(counts: Counts, own_ref: Option<&str>) -> String {
     let words = counts.words();
     match own_ref {
-        Some(own) => {
-            format!("- (cut: {words} here are not shown; read_page with scopeRef {own}, or find_in_page)")
+        Some(own) => format!("- (cut: {words} here are not shown; read_page with ref {own} shows them)"),
+        None => {
+            format!("- (cut: {words} not shown; read_page with the ref of a part, or with more maxTokens)")
         }
-        None => format!(
-            "- (cut: {words} not shown; find_in_page, or read_page with a scopeRef or more maxTokens)"
-        ),
     }
 }
 
@@ -134,7 +140,7 @@ fn unread_line(unread: &Unread) -> Option<String> {
             let _ = write!(out, ", {count} {what}");
         }
     }
-    out.push_str("; scroll and read again, or find_in_page)");
+    out.push_str("; read_page with the ref of a part)");
     Some(out)
 }
 

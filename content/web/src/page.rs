@@ -148,7 +148,7 @@ fn empty(collected: &Collected) -> Failure {
     Failure::new(
         Code::NotVisible,
         format!(
-            "The page is empty: {reason}. Wait for it to load and read again; if it stays empty, try read_page_deep, then screenshot."
+            "The page is empty: {reason}. Wait for it to load and read again; if it stays empty, use a deeper read or a screenshot if one is offered, else tell the user."
         ),
     )
 }

@@ -36,13 +36,19 @@ pub fn now() -> f64 {
     PERFORMANCE.with(|clock| clock.unchecked_ref::<Clock>().now())
 }
 
+/// Up to here a hidden page waits from task to task, which keeps its thread busy, in milliseconds.
+const TASKS_WAIT_MS_MAX: f64 = 600.0;
+
 thread_local! {
     /// Those who wait, by their resolving functions.
     static SLEEPERS: RefCell<Vec<Function>> = const { RefCell::new(Vec::new()) };
+    /// How often they were woken.
+    static WAKES: Cell<u32> = const { Cell::new(0) };
 }
 
 /// Wakes everybody who waits; each looks again whether it has what it waits for.
 pub fn wake_all() {
+    WAKES.set(WAKES.get().wrapping_add(1));
     let sleepers =
         SLEEPERS.with(|sleepers| sleepers.try_borrow_mut().map(|mut list| std::mem::take(&mut *list)));
     for sleeper in sleepers.unwrap_or_default() {
@@ -51,8 +57,13 @@ pub fn wake_all() {
     }
 }
 
-/// Waits until `ms` have passed or somebody wakes the waiters. Hidden pages count seconds, so a message may be first.
+/// Waits until `ms` have passed or somebody wakes the waiters.
+///
+/// The timers of a hidden page go off once a second: there, short waits go from task to task instead.
 pub async fn pause(ms: f64) {
+    if ms <= TASKS_WAIT_MS_MAX && dom::document().hidden() {
+        return pause_by_tasks(ms).await;
+    }
     let mut timer = JsValue::UNDEFINED;
     let promise = Promise::new(&mut |resolve, _| {
         timer = set_timeout(&resolve, ms.max(0.0));
@@ -67,24 +78,51 @@ pub async fn pause(ms: f64) {
     clear_timeout(&timer);
 }
 
-/// Lets the page's own tasks run once, without a timer, which hidden pages are late with.
+async fn pause_by_tasks(ms: f64) {
+    let (end, wakes) = (now() + ms, WAKES.get());
+    let Some(tasks) = Tasks::new() else { return };
+    while now() < end && WAKES.get() == wakes {
+        tasks.next().await;
+    }
+}
+
+/// Lets the page's own tasks run once, without a timer.
 pub async fn next_task() {
-    let channel = js_sys::Reflect::construct(
-        &dom::get(&js_sys::global(), "MessageChannel").unchecked_into::<Function>(),
-        &Array::new(),
-    );
-    let Ok(channel) = channel else { return };
-    let (near, far) = (dom::get(&channel, "port1"), dom::get(&channel, "port2"));
-    let promise = Promise::new(&mut |resolve, _| {
-        // Both are plain calls on an object that was just made.
-        let _ = js_sys::Reflect::set(&near, &JsValue::from_str("onmessage"), &resolve);
-        if let Ok(post) = dom::get(&far, "postMessage").dyn_into::<Function>() {
-            let _ = post.call1(&far, &JsValue::NULL);
+    if let Some(tasks) = Tasks::new() {
+        tasks.next().await;
+    }
+}
+
+/// A channel to itself: each message is one task, which no page is late with.
+struct Tasks {
+    near: JsValue,
+    far: JsValue,
+}
+
+impl Tasks {
+    fn new() -> Option<Tasks> {
+        let class = dom::get(&js_sys::global(), "MessageChannel").dyn_into::<Function>().ok()?;
+        let channel = js_sys::Reflect::construct(&class, &Array::new()).ok()?;
+        Some(Tasks { near: dom::get(&channel, "port1"), far: dom::get(&channel, "port2") })
+    }
+
+    async fn next(&self) {
+        let promise = Promise::new(&mut |resolve, _| {
+            // Both are plain calls on an object of our own.
+            let _ = js_sys::Reflect::set(&self.near, &JsValue::from_str("onmessage"), &resolve);
+            if let Ok(post) = dom::get(&self.far, "postMessage").dyn_into::<Function>() {
+                let _ = post.call1(&self.far, &JsValue::NULL);
+            }
+        });
+        let _ = JsFuture::from(promise).await;
+    }
+}
+
+impl Drop for Tasks {
+    fn drop(&mut self) {
+        if let Ok(close) = dom::get(&self.near, "close").dyn_into::<Function>() {
+            let _ = close.call0(&self.near);
         }
-    });
-    let _ = JsFuture::from(promise).await;
-    if let Ok(close) = dom::get(&near, "close").dyn_into::<Function>() {
-        let _ = close.call0(&near);
     }
 }
 

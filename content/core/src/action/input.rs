@@ -33,7 +33,7 @@ pub fn typing_for(input_type: &str) -> Result<Typing, Failure> {
         "button" | "submit" | "reset" | "image" => {
             refuse("This is a button, not a text field. Use click on it.")
         }
-        "file" => refuse("This field takes a file. Use upload_file."),
+        "file" => refuse("This field takes a file, which only the user can choose. Ask the user."),
         "hidden" => refuse("This field is hidden from the user and is not typed into."),
         "number" | "date" | "time" | "datetime-local" | "month" | "week" | "color" | "range" => {
             Ok(Typing::Value)
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn fields_that_take_no_text_name_the_tool_that_fits() {
-        for (kind, tool) in [("checkbox", "click"), ("submit", "click"), ("file", "upload_file")] {
+        for (kind, tool) in [("checkbox", "click"), ("submit", "click"), ("file", "Ask the user")] {
             assert!(typing_for(kind).unwrap_err().message.contains(tool), "{kind}");
         }
         assert_eq!(typing_for("tel"), Ok(Typing::Text));

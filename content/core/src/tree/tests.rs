@@ -319,13 +319,13 @@ fn a_dialog_at_the_end_of_a_huge_page_is_told_whole() {
 
 #[test]
 fn what_was_not_read_is_told() {
-    let mut page = facts("<p>x</p>");
+    let mut page = facts("<main><p>x</p></main>");
     page.unread = crate::facts::Unread { elements: 41_000, links: 10, controls: 0, rows: 20_000 };
     let rendered = snapshot(&page, 300);
     assert_eq!(
         rendered.text,
-        "- text \"x\"\n- (not read: about 41000 more elements, 20000 rows, 10 links; scroll and read again, or \
-         find_in_page)\n"
+        "- main [ref=kqzw1]\n  - text \"x\"\n- (not read: about 41000 more elements, 20000 rows, 10 links; read_page with the ref of \
+         a part)\n"
     );
     assert!(rendered.truncated);
 }

@@ -50,7 +50,7 @@ fn refuse_native_popups(act: &Act<'_>, gesture: &Gesture) -> Result<(), Failure>
             "It is an option of the browser's own list. Use select_option on the list with its value or label."
         }
         ("input", "file") => {
-            "It opens the browser's file dialog, which only the user can answer. Use upload_file."
+            "It opens the browser's file dialog, which only the user can answer. Ask the user to choose the file."
         }
         ("input", "color" | "date" | "datetime-local" | "month" | "time" | "week") => {
             "Its picker is the browser's own and does not open by click. Use type with the value in the form that the snapshot shows."

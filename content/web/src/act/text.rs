@@ -290,7 +290,10 @@ fn judge_held(act: &Act<'_>, field: &Field, meant: &str) -> Result<Evidence, Fai
         ))),
         Held::Nothing => Err(Failure::new(
             Code::L1NotEffective,
-            format!("{} did not take the text and is empty now. Try type_trusted on it once.", act.called),
+            format!(
+                "{} did not take the text and is empty now. If a tool for trusted input is offered, try it once; else ask the user to type it.",
+                act.called
+            ),
         )),
     }
 }
