@@ -7,6 +7,7 @@ mod optimize;
 mod twin;
 mod twin_pack;
 
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Instant;
@@ -17,7 +18,7 @@ pub use bundle::Bundle;
 pub use content::embedded_wasm;
 
 use crate::progress::{self, minutes};
-use crate::setup::{Node, Setup, WasmToolchain};
+use crate::setup::{Node, Setup, Tool, WasmToolchain};
 use crate::versions::WASM_TARGET;
 use crate::{proc, setup};
 
@@ -188,23 +189,27 @@ impl Builder<'_> {
     }
 }
 
-/// Runs one of binaryen's tools on bytes, or takes the result of an earlier run with the same input, flags and version.
-fn binaryen_cached(builder: &Builder<'_>, tool: &str, flags: &[&str], input: &[u8]) -> Result<Vec<u8>> {
-    let version = builder.node.binaryen_version()?;
-    let key = bundle::sha256(&[tool.as_bytes(), version.as_bytes(), flags.join(" ").as_bytes(), input]);
-    let dir = builder.target.join("binaryen");
+/// Runs a JavaScript tool of `tests/npm` on bytes, or takes the result of an earlier run with the same input, flags and
+/// version. The flags are followed by the paths of the input and the output.
+fn tool_cached(builder: &Builder<'_>, tool: Tool, flags: &[&str], input: &[u8]) -> Result<Vec<u8>> {
+    let version = builder.node.version(tool)?;
+    let key =
+        bundle::sha256(&[tool.name().as_bytes(), version.as_bytes(), flags.join(" ").as_bytes(), input]);
+    let dir = builder.target.join("tools");
     let done = dir.join(&key);
     if done.exists() {
         return Ok(fs_err::read(done)?);
     }
     fs_err::create_dir_all(&dir)?;
-    let (from, to) = (dir.join(format!("{key}.in.wasm")), dir.join(format!("{key}.out")));
+    let from = dir.join(format!("{key}.in.{}", tool.input_kind()));
+    let to = dir.join(format!("{key}.out"));
     fs_err::write(&from, input)?;
-    let mut command = builder.node.binaryen(tool);
-    command.args(flags).arg(&from).arg("-o").arg(&to);
+    let mut command = builder.node.tool(tool);
+    let output = OsString::from_iter([OsStr::new(tool.output_flag()), to.as_os_str()]);
+    command.args(flags).arg(&from).arg(output);
     proc::run(&mut command)?;
     if !to.exists() {
-        bail!("{tool} reports success but wrote nothing to {}", to.display());
+        bail!("{} reports success but wrote nothing to {}", tool.name(), to.display());
     }
     fs_err::remove_file(from)?;
     fs_err::rename(to, &done)?;

@@ -2,7 +2,8 @@
 
 use anyhow::Result;
 
-use super::{Builder, Profile, binaryen_cached};
+use super::{Builder, Profile, tool_cached};
+use crate::setup::Tool;
 
 /// Features are detected from the module: `--all-features` would emit encodings that Chromium refuses.
 const FLAGS: [&str; 4] = ["-Oz", "--strip-debug", "--strip-producers", "--strip-target-features"];
@@ -14,6 +15,6 @@ const FLAGS: [&str; 4] = ["-Oz", "--strip-debug", "--strip-producers", "--strip-
 pub fn wasm(builder: &Builder<'_>, module: Vec<u8>) -> Result<Vec<u8>> {
     match builder.profile {
         Profile::Dev => Ok(module),
-        Profile::Release => binaryen_cached(builder, "wasm-opt", &FLAGS, &module),
+        Profile::Release => tool_cached(builder, Tool::WasmOpt, &FLAGS, &module),
     }
 }

@@ -5,9 +5,9 @@
 
 use anyhow::{Context, Result};
 
-use super::{Builder, Profile, binaryen_cached, bindgen, twin_pack};
+use super::{Builder, Profile, bindgen, tool_cached, twin_pack};
 use crate::proc;
-use crate::setup::TWIN_FLAGS;
+use crate::setup::{TWIN_FLAGS, Tool};
 use crate::versions::WASM_TARGET;
 
 const CRATE: &str = "panelot-content-web";
@@ -18,6 +18,9 @@ const STACK_FLAG: &str = "-Clink-arg=-zstack-size=4194304";
 
 const OPT_FLAGS: [&str; 5] =
     ["-Oz", "--enable-mutable-globals", "--strip-debug", "--strip-producers", "--strip-target-features"];
+
+/// wasm2js indents generously: two thirds of its output are white space and long names.
+const MINIFY_FLAGS: [&str; 3] = ["--minify", "--target=chrome120", "--log-level=warning"];
 
 /// The text of `content-strict.js`.
 ///
@@ -41,8 +44,10 @@ pub fn build(builder: &Builder<'_>) -> Result<String> {
 
     let module = release.module(&target.join(WASM_TARGET).join("release"), CRATE);
     let generated = bindgen::no_modules(&module, Profile::Release)?;
-    let optimized = binaryen_cached(&release, "wasm-opt", &OPT_FLAGS, &generated.wasm)?;
-    let lowered = binaryen_cached(&release, "wasm2js", &["-O"], &optimized)?;
+    let optimized = tool_cached(&release, Tool::WasmOpt, &OPT_FLAGS, &generated.wasm)?;
+    let lowered = tool_cached(&release, Tool::Wasm2js, &["-Oz"], &optimized)?;
     let lowered = String::from_utf8(lowered).context("wasm2js wrote no UTF-8")?;
-    twin_pack::pack(&optimized, &lowered, &generated.js)
+    let script = twin_pack::pack(&optimized, &lowered, &generated.js)?;
+    let small = tool_cached(&release, Tool::Esbuild, &MINIFY_FLAGS, script.as_bytes())?;
+    String::from_utf8(small).context("esbuild wrote no UTF-8")
 }

@@ -82,7 +82,7 @@ fn text_problems(path: &str, kind: &str, text: &str) -> Problems {
     if text.contains("sourceMappingURL=") {
         problems.push(format!("{path} names a source map"));
     }
-    if let Some(address) = remote_address(text) {
+    if let Some(address) = remote_address(kind, text) {
         problems.push(format!("{path} holds the remote address {address}"));
     }
     problems
@@ -97,17 +97,13 @@ fn first_match(text: &str, pattern: &str) -> Option<String> {
     Some(line)
 }
 
-fn remote_address(text: &str) -> Option<String> {
-    ["https://", "http://"].iter().find_map(|scheme| {
-        text.match_indices(scheme).find_map(|(at, _)| {
-            let rest = text.get(at..)?;
-            let end = rest.find(['"', '\'', '`', ' ', ')', '\n', '>', '\\']).unwrap_or(rest.len());
-            let address = rest.get(..end)?;
-            // A bare scheme is a comparison, not an address.
-            let remote = address.len() > scheme.len() && !address.starts_with(NAMESPACE);
-            remote.then(|| address.to_owned())
-        })
-    })
+/// An address that something could be loaded from begins a string, an attribute or a CSS `url()`; prose in the comments
+/// of generated glue may name one.
+fn remote_address(kind: &str, text: &str) -> Option<String> {
+    let opening = if kind == "css" { r"['\x22(]" } else { r"['\x22`=]" };
+    let regex = Regex::new(&format!(r"{opening}\s*((?:https?:)?//[\w.-]+[^\s'\x22`)>\\]*)")).ok()?;
+    let addresses = regex.captures_iter(text).filter_map(|found| Some(found.get(1)?.as_str()));
+    addresses.filter(|address| !address.starts_with(NAMESPACE)).map(str::to_owned).next()
 }
 
 /// Script and style belong into files: an inline handler or script would need a weaker CSP.

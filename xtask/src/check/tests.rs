@@ -212,7 +212,15 @@ fn a_remote_address_in_code_is_refused_but_a_namespace_is_none() {
         |dir| fs_err::write(dir.join("probe.js"), "load('https://cdn.example/x.js')").unwrap(),
         &["probe.js holds the remote address https://cdn.example/x.js"],
     );
+    check(
+        |dir| fs_err::write(dir.join("panelot.css"), "a { background: url(//cdn.example/x.png) }").unwrap(),
+        &["panelot.css holds the remote address //cdn.example/x.png"],
+    );
     check(|dir| fs_err::write(dir.join("probe.js"), "ns('http://www.w3.org/2000/svg')").unwrap(), &[]);
+    check(
+        |dir| fs_err::write(dir.join("probe.js"), "// see https://docs.example/why\na = 'https://'").unwrap(),
+        &[],
+    );
 }
 
 #[test]

@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use crate::paths::Paths;
 
 pub use browser::Browser;
-pub use node::Node;
+pub use node::{Node, Tool};
 pub use tools::{deny, miniwob, wasm_tests};
 pub use wasm::{TWIN_FLAGS, WasmToolchain, cargo_home, path_with};
 
@@ -41,7 +41,7 @@ pub struct Setup {
 pub enum Part {
     /// The wasm32 target and the standard library's source.
     Wasm,
-    /// Node with binaryen and the JavaScript that tests use.
+    /// Node with binaryen, esbuild and the JavaScript that tests use.
     Node,
     /// Chromium and its driver.
     Chromium,

@@ -1,4 +1,4 @@
-//! Node and the npm packages: binaryen for the bundle, React and axe for tests. Nothing of them is shipped.
+//! Node and the npm packages: binaryen and esbuild for the bundle, React and axe for tests. Nothing of them is shipped.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -19,27 +19,74 @@ pub struct Node {
 }
 
 impl Node {
-    /// A tool of binaryen (`wasm-opt`, `wasm2js`).
-    pub fn binaryen(&self, tool: &str) -> Command {
+    /// A tool of the packages, ready for its arguments.
+    pub fn tool(&self, tool: Tool) -> Command {
         let mut command = Command::new(&self.node);
-        command.arg(self.modules.join("binaryen/bin").join(tool));
+        command.arg(self.modules.join(tool.package()).join("bin").join(tool.name()));
         command
     }
 
-    /// What the output of the tools depends on besides their input.
+    /// What the output of a tool depends on besides its input.
     ///
     /// # Errors
-    /// When binaryen's own description is missing.
-    pub fn binaryen_version(&self) -> Result<String> {
-        let text = fs_err::read_to_string(self.modules.join("binaryen/package.json"))?;
-        let package: serde_json::Value = serde_json::from_str(&text).context("binaryen/package.json")?;
+    /// When the package's own description is missing.
+    pub fn version(&self, tool: Tool) -> Result<String> {
+        let file = self.modules.join(tool.package()).join("package.json");
+        let text = fs_err::read_to_string(&file)?;
+        let package: serde_json::Value =
+            serde_json::from_str(&text).with_context(|| file.display().to_string())?;
         let version = package.get("version").and_then(serde_json::Value::as_str);
-        Ok(version.context("binaryen/package.json has no version")?.to_owned())
+        Ok(version.with_context(|| format!("{} has no version", file.display()))?.to_owned())
     }
 
     /// One line for tables.
     pub fn describe(&self) -> String {
         format!("{} with {}", self.node.display(), self.modules.display())
+    }
+}
+
+/// A JavaScript tool of the build.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tool {
+    /// Shrinks wasm.
+    WasmOpt,
+    /// Turns wasm into JavaScript.
+    Wasm2js,
+    /// Shrinks JavaScript.
+    Esbuild,
+}
+
+impl Tool {
+    /// The name of its program.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::WasmOpt => "wasm-opt",
+            Self::Wasm2js => "wasm2js",
+            Self::Esbuild => "esbuild",
+        }
+    }
+
+    /// What stands in front of the path of the output.
+    pub fn output_flag(self) -> &'static str {
+        match self {
+            Self::WasmOpt | Self::Wasm2js => "--output=",
+            Self::Esbuild => "--outfile=",
+        }
+    }
+
+    /// The extension of the input: esbuild chooses its parser by it.
+    pub fn input_kind(self) -> &'static str {
+        match self {
+            Self::WasmOpt | Self::Wasm2js => "wasm",
+            Self::Esbuild => "js",
+        }
+    }
+
+    fn package(self) -> &'static str {
+        match self {
+            Self::WasmOpt | Self::Wasm2js => "binaryen",
+            Self::Esbuild => "esbuild",
+        }
     }
 }
 
@@ -65,7 +112,7 @@ pub fn provide(setup: &Setup) -> Result<Node> {
     }
     let packages = packages_entry(setup)?;
     fill(setup, &packages, |part| {
-        progress::step("npm: installing binaryen, React and axe as locked in tests/npm");
+        progress::step("npm: installing binaryen, esbuild, React and axe as locked in tests/npm");
         for file in ["package.json", "package-lock.json"] {
             fs_err::copy(setup.paths.root.join("tests/npm").join(file), part.join(file))?;
         }
