@@ -7,6 +7,8 @@ use panelot_protocol::ids::{ClientId, SubmissionId, ThreadId};
 use panelot_protocol::limits;
 use panelot_protocol::op::{Op, SubscribeParams};
 
+use crate::wire;
+
 /// How long the engine may take to answer `initialize`: a cold start with a large database fits well within it.
 pub const INITIALIZE_TIMEOUT_MS: u64 = 10_000;
 /// How long a `pong` may take before the Port counts as dead.
@@ -48,15 +50,15 @@ pub enum Effect {
     Open,
     /// Close the Port.
     Close,
-    /// Send this over the Port.
-    Post(Box<Op>),
+    /// Send this text over the Port.
+    Post(String),
     /// Feed [`Input::Woke`] at this time; an earlier wish is void.
     Wake {
         /// Milliseconds since 1970.
         at_ms: u64,
     },
-    /// Store the Ops that must survive the page, in their order.
-    Store(Vec<Op>),
+    /// Store this text for [`Connection::new`] of the page's next life; empty when there is nothing to keep.
+    Store(String),
     /// The state that the page shows has changed.
     State(Link),
     /// The Op cannot be taken: too many wait for an answer.
@@ -100,6 +102,15 @@ enum State {
     Stopped,
 }
 
+/// An Op that was said, kept as the text that goes over the Port: it is sent again byte for byte, and never has to
+/// be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Said {
+    submission_id: SubmissionId,
+    text: String,
+    durable: bool,
+}
+
 /// The connection of one page.
 #[derive(Debug)]
 pub struct Connection {
@@ -108,21 +119,24 @@ pub struct Connection {
     state: State,
     thread: Option<ThreadId>,
     /// Ops without an answer, in the order in which they were said.
-    unanswered: Vec<Op>,
+    unanswered: Vec<Said>,
     attempts: u32,
     greeted_once: bool,
 }
 
 impl Connection {
-    /// A connection that has not begun, with what an earlier life of the page left unanswered.
+    /// A connection that has not begun, with the last [`Effect::Store`] of an earlier life of the page. What cannot
+    /// be read of it is dropped: it was not written here.
     #[must_use]
-    pub fn new(client_id: ClientId, schema_hash: String, left_over: Vec<Op>) -> Self {
+    pub fn new(client_id: ClientId, schema_hash: String, left_over: &str) -> Self {
+        let left_over = serde_json::from_str::<Vec<(String, String)>>(left_over).unwrap_or_default();
+        let kept = |(id, text)| Said { submission_id: SubmissionId::new(id), text, durable: true };
         Self {
             client_id,
             schema_hash,
             state: State::Idle,
             thread: None,
-            unanswered: left_over,
+            unanswered: left_over.into_iter().map(kept).collect(),
             attempts: 0,
             greeted_once: false,
         }
@@ -147,7 +161,7 @@ impl Connection {
     /// Whether an Op waits for its answer.
     #[must_use]
     pub fn awaits(&self, submission_id: &SubmissionId) -> bool {
-        self.unanswered.iter().any(|op| op.submission_id() == submission_id)
+        self.unanswered.iter().any(|said| said.submission_id == *submission_id)
     }
 
     /// Whether nothing waits for an answer.
@@ -194,7 +208,10 @@ impl Connection {
             subscribe: self.thread.clone().map(|thread_id| SubscribeParams { thread_id }),
         };
         self.state = State::Greeting { submission_id, until_ms };
-        vec![Effect::Open, Effect::Post(Box::new(hello)), Effect::Wake { at_ms: until_ms }]
+        let mut effects = vec![Effect::Open];
+        effects.extend(post(&hello));
+        effects.push(Effect::Wake { at_ms: until_ms });
+        effects
     }
 
     fn lost(&mut self, around: &mut dyn Surroundings) -> Vec<Effect> {
@@ -223,7 +240,9 @@ impl Connection {
                     pong_until_ms: Some(pong_until_ms),
                 };
                 let ping = Op::Ping { submission_id: around.submission_id() };
-                vec![Effect::Post(Box::new(ping)), Effect::Wake { at_ms: pong_until_ms }]
+                let mut effects: Vec<Effect> = post(&ping).into_iter().collect();
+                effects.push(Effect::Wake { at_ms: pong_until_ms });
+                effects
             }
             State::Ready { ping_at_ms, pong_until_ms } => {
                 vec![Effect::Wake { at_ms: pong_until_ms.unwrap_or(ping_at_ms) }]
@@ -259,11 +278,10 @@ impl Connection {
             _ => {}
         }
         let Some(answered) = ends_submission(event) else { return Vec::new() };
-        let Some(at) = self.unanswered.iter().position(|op| op.submission_id() == answered) else {
+        let Some(at) = self.unanswered.iter().position(|said| said.submission_id == *answered) else {
             return Vec::new();
         };
-        let op = self.unanswered.remove(at);
-        if op.is_query() { Vec::new() } else { vec![self.store()] }
+        if self.unanswered.remove(at).durable { vec![self.store()] } else { Vec::new() }
     }
 
     fn greeted(&mut self, now_ms: u64) -> Vec<Effect> {
@@ -272,7 +290,7 @@ impl Connection {
         self.attempts = 0;
         self.greeted_once = true;
         let mut effects: Vec<Effect> =
-            self.unanswered.iter().map(|op| Effect::Post(Box::new(op.clone()))).collect();
+            self.unanswered.iter().map(|said| Effect::Post(said.text.clone())).collect();
         effects.push(Effect::Wake { at_ms: ping_at_ms });
         effects
     }
@@ -281,21 +299,39 @@ impl Connection {
         if self.state == State::Stopped || self.unanswered.len() >= OUTBOX_COUNT_MAX {
             return vec![Effect::Refuse(op)];
         }
+        // An Op that has no text, such as one with a number that is not finite, can only be refused.
+        let Ok(text) = wire::write(&op) else { return vec![Effect::Refuse(op)] };
+        let durable = !op.is_query();
         let mut effects = Vec::new();
-        self.unanswered.push((*op).clone());
-        if !op.is_query() {
+        self.unanswered.push(Said { submission_id: op.submission_id().clone(), text: text.clone(), durable });
+        if durable {
             effects.push(self.store());
         }
         match self.state {
-            State::Ready { .. } => effects.push(Effect::Post(op)),
+            State::Ready { .. } => effects.push(Effect::Post(text)),
             State::Idle | State::Greeting { .. } | State::Waiting { .. } | State::Stopped => {}
         }
         effects
     }
 
     fn store(&self) -> Effect {
-        Effect::Store(self.unanswered.iter().filter(|op| !op.is_query()).cloned().collect())
+        let kept: Vec<(&str, &str)> = self
+            .unanswered
+            .iter()
+            .filter(|said| said.durable)
+            .map(|said| (said.submission_id.as_str(), said.text.as_str()))
+            .collect();
+        if kept.is_empty() {
+            return Effect::Store(String::new());
+        }
+        // Texts always have a JSON form.
+        Effect::Store(serde_json::to_string(&kept).unwrap_or_default())
     }
+}
+
+/// The effect that sends an Op without keeping it.
+fn post(op: &Op) -> Option<Effect> {
+    wire::write(op).ok().map(Effect::Post)
 }
 
 /// The pause before a connection is tried again: doubling from 250 ms to 8 s, and of that between a half and all.

@@ -341,7 +341,9 @@ impl Session {
 
     fn hear_answer(&mut self, event: &AgentEvent, around: &mut dyn Surroundings) -> Vec<Change> {
         match event {
-            AgentEvent::Initialized { snapshot, .. } => self.greeted(snapshot.as_deref(), around),
+            AgentEvent::Initialized { submission_id, snapshot, .. } => {
+                self.greeted(submission_id, snapshot.as_deref(), around)
+            }
             AgentEvent::ThreadSubscribed { submission_id, snapshot } => {
                 if self.opening.as_ref().is_none_or(|(asked, _)| asked != submission_id) {
                     return Vec::new();
@@ -417,16 +419,21 @@ impl Session {
         }
     }
 
-    fn greeted(&mut self, snapshot: Option<&ThreadSnapshot>, around: &mut dyn Surroundings) -> Vec<Change> {
+    /// The connection stands. The snapshot of the shown thread is in the answer, or follows it under the same
+    /// submission: the engine lets nobody wait for a thread before it answers.
+    fn greeted(
+        &mut self,
+        submission_id: &SubmissionId,
+        snapshot: Option<&ThreadSnapshot>,
+        around: &mut dyn Surroundings,
+    ) -> Vec<Change> {
         let mut changes = match (snapshot, self.thread_id().cloned()) {
             (Some(snapshot), _) => self.replace(snapshot.clone()),
-            (None, None) => Vec::new(),
-            (None, Some(_)) if self.opening.is_some() => Vec::new(),
-            (None, Some(_)) => {
-                let mut changes = self.leave();
-                changes.push(Change::Trouble(Trouble::own(Key::ErrThreadGone, "", Step::None)));
-                changes
+            (None, Some(thread_id)) if self.opening.is_none() => {
+                self.opening = Some((submission_id.clone(), thread_id));
+                Vec::new()
             }
+            (None, Some(_) | None) => Vec::new(),
         };
         changes.extend(self.intend(Intent::Refresh, around));
         changes

@@ -33,7 +33,11 @@ struct Rig {
 }
 
 impl Rig {
-    fn new(left_over: Vec<Op>) -> Self {
+    fn new() -> Self {
+        Self::with("")
+    }
+
+    fn with(left_over: &str) -> Self {
         let world = World { now_ms: 1_000_000, chance: 1_000, ids: 0 };
         Self { connection: Connection::new("c1".into(), "hash".into(), left_over), world }
     }
@@ -50,7 +54,8 @@ impl Rig {
 
     fn answer(&mut self, effects: &[Effect]) -> Vec<Effect> {
         let hello = effects.iter().find_map(|effect| {
-            if let Effect::Post(op) = effect { Some(op.submission_id().clone()) } else { None }
+            let Effect::Post(text) = effect else { return None };
+            Some(serde_json::from_str::<Op>(text).unwrap().submission_id().clone())
         });
         self.step(Input::Heard(Box::new(AgentEvent::Initialized {
             submission_id: hello.unwrap(),
@@ -72,6 +77,17 @@ fn delete(id: &str) -> Op {
     Op::ThreadDelete { submission_id: id.into(), thread_id: "t1".into() }
 }
 
+fn post(op: &Op) -> Effect {
+    Effect::Post(serde_json::to_string(op).unwrap())
+}
+
+/// What a page stores of these Ops.
+fn kept(ops: &[Op]) -> String {
+    let pairs: Vec<(String, String)> =
+        ops.iter().map(|op| (op.submission_id().to_string(), serde_json::to_string(op).unwrap())).collect();
+    serde_json::to_string(&pairs).unwrap()
+}
+
 fn ack(id: &str) -> Input {
     Input::Heard(Box::new(AgentEvent::CommandAck {
         submission_id: id.into(),
@@ -83,7 +99,7 @@ fn ack(id: &str) -> Input {
 
 #[test]
 fn a_start_opens_a_port_and_greets_with_the_shown_thread() {
-    let mut rig = Rig::new(Vec::new());
+    let mut rig = Rig::new();
     rig.step(Input::Show(Some(ThreadId::new("t1"))));
     let hello = Op::Initialize {
         submission_id: "s1".into(),
@@ -94,26 +110,22 @@ fn a_start_opens_a_port_and_greets_with_the_shown_thread() {
     };
     assert_eq!(
         rig.step(Input::Start),
-        [
-            Effect::Open,
-            Effect::Post(Box::new(hello)),
-            Effect::Wake { at_ms: 1_000_000 + INITIALIZE_TIMEOUT_MS }
-        ]
+        [Effect::Open, post(&hello), Effect::Wake { at_ms: 1_000_000 + INITIALIZE_TIMEOUT_MS }]
     );
 }
 
 #[test]
 fn what_was_said_before_the_greeting_follows_it_in_order() {
-    let mut rig = Rig::new(vec![delete("old")]);
+    let mut rig = Rig::with(&kept(&[delete("old")]));
     assert_eq!(
         rig.step(Input::Say(Box::new(delete("new")))),
-        [Effect::Store(vec![delete("old"), delete("new")])]
+        [Effect::Store(kept(&[delete("old"), delete("new")]))]
     );
     assert_eq!(
         rig.greet(),
         [
-            Effect::Post(Box::new(delete("old"))),
-            Effect::Post(Box::new(delete("new"))),
+            post(&delete("old")),
+            post(&delete("new")),
             Effect::Wake { at_ms: 1_020_000 },
             Effect::State(Link::Ready),
         ]
@@ -122,37 +134,37 @@ fn what_was_said_before_the_greeting_follows_it_in_order() {
 
 #[test]
 fn an_unanswered_op_is_sent_again_under_its_own_id_until_it_is_answered() {
-    let mut rig = Rig::new(Vec::new());
+    let mut rig = Rig::new();
     rig.greet();
     rig.step(Input::Say(Box::new(delete("a"))));
     for _ in 0..3 {
         let lost = rig.step(Input::Lost);
         rig.world.now_ms = Rig::wake_time(&lost);
         let opened = rig.step(Input::Woke);
-        assert!(rig.answer(&opened).contains(&Effect::Post(Box::new(delete("a")))));
+        assert!(rig.answer(&opened).contains(&post(&delete("a"))));
     }
-    assert_eq!(rig.step(ack("a")), [Effect::Store(Vec::new())]);
+    assert_eq!(rig.step(ack("a")), [Effect::Store(String::new())]);
     let lost = rig.step(Input::Lost);
     rig.world.now_ms = Rig::wake_time(&lost);
     let opened = rig.step(Input::Woke);
-    assert!(!rig.answer(&opened).contains(&Effect::Post(Box::new(delete("a")))));
+    assert!(!rig.answer(&opened).contains(&post(&delete("a"))));
 }
 
 #[test]
 fn a_query_is_asked_again_but_never_stored() {
-    let mut rig = Rig::new(Vec::new());
+    let mut rig = Rig::new();
     rig.greet();
     let query = Op::SettingsGet { submission_id: "q".into() };
-    assert_eq!(rig.step(Input::Say(Box::new(query.clone()))), [Effect::Post(Box::new(query.clone()))]);
+    assert_eq!(rig.step(Input::Say(Box::new(query.clone()))), [post(&query)]);
     let lost = rig.step(Input::Lost);
     rig.world.now_ms = Rig::wake_time(&lost);
     let opened = rig.step(Input::Woke);
-    assert!(rig.answer(&opened).contains(&Effect::Post(Box::new(query))));
+    assert!(rig.answer(&opened).contains(&post(&query)));
 }
 
 #[test]
 fn pauses_double_from_250_ms_to_8_s() {
-    let mut rig = Rig::new(Vec::new());
+    let mut rig = Rig::new();
     rig.greet();
     let mut pauses = Vec::new();
     for _ in 0..8 {
@@ -166,7 +178,7 @@ fn pauses_double_from_250_ms_to_8_s() {
 
 #[test]
 fn chance_shortens_a_pause_to_its_half_at_most() {
-    let mut rig = Rig::new(Vec::new());
+    let mut rig = Rig::new();
     rig.world.chance = 0;
     let mut pauses = Vec::new();
     rig.step(Input::Start);
@@ -181,7 +193,7 @@ fn chance_shortens_a_pause_to_its_half_at_most() {
 
 #[test]
 fn an_early_timer_opens_nothing() {
-    let mut rig = Rig::new(Vec::new());
+    let mut rig = Rig::new();
     rig.greet();
     let lost = rig.step(Input::Lost);
     let at_ms = Rig::wake_time(&lost);
@@ -191,14 +203,14 @@ fn an_early_timer_opens_nothing() {
 
 #[test]
 fn a_silent_engine_is_given_up_after_a_ping() {
-    let mut rig = Rig::new(Vec::new());
+    let mut rig = Rig::new();
     rig.greet();
     rig.world.now_ms += 20_000;
     let pinged = rig.step(Input::Woke);
     assert_eq!(
         pinged,
         [
-            Effect::Post(Box::new(Op::Ping { submission_id: "s2".into() })),
+            post(&Op::Ping { submission_id: "s2".into() }),
             Effect::Wake { at_ms: rig.world.now_ms + PONG_TIMEOUT_MS }
         ]
     );
@@ -215,22 +227,19 @@ fn a_silent_engine_is_given_up_after_a_ping() {
 
 #[test]
 fn a_pong_keeps_the_port_until_the_next_ping() {
-    let mut rig = Rig::new(Vec::new());
+    let mut rig = Rig::new();
     rig.greet();
     rig.world.now_ms += 20_000;
     rig.step(Input::Woke);
     let next = rig.step(Input::Heard(Box::new(AgentEvent::Pong { submission_id: "s2".into() })));
     assert_eq!(next, [Effect::Wake { at_ms: 1_040_000 }]);
     rig.world.now_ms = 1_040_000;
-    assert_eq!(
-        rig.step(Input::Woke).first(),
-        Some(&Effect::Post(Box::new(Op::Ping { submission_id: "s3".into() })))
-    );
+    assert_eq!(rig.step(Input::Woke).first(), Some(&post(&Op::Ping { submission_id: "s3".into() })));
 }
 
 #[test]
 fn another_build_ends_it_for_good() {
-    let mut rig = Rig::new(Vec::new());
+    let mut rig = Rig::new();
     rig.step(Input::Start);
     let fatal = AgentEvent::FatalReloadRequired {
         submission_id: "s1".into(),
@@ -247,10 +256,23 @@ fn another_build_ends_it_for_good() {
 
 #[test]
 fn more_than_the_outbox_takes_is_refused() {
-    let mut rig = Rig::new(Vec::new());
+    let mut rig = Rig::new();
     rig.greet();
     for at in 0..OUTBOX_COUNT_MAX {
         rig.step(Input::Say(Box::new(delete(&format!("a{at}")))));
     }
     assert_eq!(rig.step(Input::Say(Box::new(delete("b")))), [Effect::Refuse(Box::new(delete("b")))]);
+}
+
+#[test]
+fn an_outbox_that_cannot_be_read_is_left_behind() {
+    for broken in ["", "{", "[1]", "[[\"a\"]]"] {
+        let mut rig = Rig::with(broken);
+        assert!(rig.connection.is_settled(), "{broken:?}");
+        assert_eq!(
+            rig.greet(),
+            [Effect::Wake { at_ms: 1_020_000 }, Effect::State(Link::Ready)],
+            "{broken:?}"
+        );
+    }
 }

@@ -250,14 +250,41 @@ fn a_deleted_thread_leads_back_to_an_empty_draft() {
     assert_eq!((rig.session.thread_id(), rig.session.thread()), (None, None));
 }
 
-#[test]
-fn a_thread_that_is_gone_after_a_reconnection_leads_back_too() {
-    let mut rig = Rig::showing(false);
-    let changes = rig.hear(AgentEvent::Initialized {
+/// The engine answers a reconnection whose snapshot is not ready.
+fn reconnect(rig: &mut Rig) {
+    rig.hear(AgentEvent::Initialized {
         submission_id: "x".into(),
         protocol: "p".into(),
         schema_hash: "h".into(),
         snapshot: None,
+    });
+}
+
+#[test]
+fn a_snapshot_may_follow_the_greeting_and_what_comes_before_it_is_in_it() {
+    let mut rig = Rig::showing(true);
+    reconnect(&mut rig);
+    assert_eq!(rig.session.thread_id().map(|id| id.as_str()), Some("t1"));
+    assert_eq!(rig.user_item("u1", "hello"), []);
+    let changes =
+        rig.hear(AgentEvent::ThreadSubscribed { submission_id: "x".into(), snapshot: snapshot(false) });
+    assert_eq!(changes, [Change::Replaced, Change::Outgoing]);
+    assert!(!rig.session.is_running());
+}
+
+#[test]
+fn a_thread_that_is_gone_after_a_reconnection_leads_back_too() {
+    let mut rig = Rig::showing(false);
+    reconnect(&mut rig);
+    let changes = rig.hear(AgentEvent::Error {
+        submission_id: Some("x".into()),
+        thread_id: None,
+        turn_id: None,
+        code: ErrorCode::ThreadNotFound,
+        message: "gone".into(),
+        retryable: false,
+        error_kind: None,
+        provider_details: None,
     });
     assert!(changes.contains(&Change::Showing(None)));
     assert_eq!(rig.session.thread_id(), None);

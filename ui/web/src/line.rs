@@ -61,13 +61,10 @@ impl Line {
     /// The line of a client, with what it left unanswered.
     pub async fn new(client_id: &str, sink: impl Fn(Incoming) + 'static) -> Self {
         let outbox_key = format!("{OUTBOX_PREFIX}{client_id}");
-        let left_over = session_storage::get(&outbox_key)
-            .await
-            .and_then(|text| serde_json::from_str::<Vec<Op>>(&text).ok())
-            .unwrap_or_default();
+        let left_over = session_storage::get(&outbox_key).await.unwrap_or_default();
         let hash = panelot_protocol::ENGINE_SCHEMA_HASH.to_owned();
         Self {
-            connection: Connection::new(ClientId::new(client_id), hash, left_over),
+            connection: Connection::new(ClientId::new(client_id), hash, &left_over),
             port: None,
             port_number: 0,
             timer_number: Rc::default(),
@@ -115,19 +112,9 @@ impl Line {
                 self.port = None;
                 self.port_number = self.port_number.wrapping_add(1);
             }
-            Effect::Post(op) => {
-                let Some(port) = &self.port else { return true };
-                return wire::write(&op).is_ok_and(|text| port.post(&text));
-            }
+            Effect::Post(text) => return self.port.as_ref().is_none_or(|port| port.post(&text)),
             Effect::Wake { at_ms } => self.wake(at_ms),
-            Effect::Store(ops) => {
-                let text = if ops.is_empty() {
-                    String::new()
-                } else {
-                    serde_json::to_string(&ops).unwrap_or_default()
-                };
-                session_storage::put(&self.outbox_key, &text);
-            }
+            Effect::Store(text) => session_storage::put(&self.outbox_key, &text),
             Effect::State(link) => said.push(Said::Link(link)),
             Effect::Refuse(op) => said.push(Said::Refused(op)),
         }

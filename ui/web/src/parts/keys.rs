@@ -23,7 +23,8 @@ pub enum Pressed {
 #[must_use]
 pub fn pressed(event: &Event<KeyboardData>) -> Pressed {
     let held = event.modifiers();
-    let name = event.key().to_string();
+    // The browser's own name: turning the framework's key back into text would bring all names of all keys along.
+    let name = event.data().try_as_web_event().map(|event| event.key()).unwrap_or_default();
     let mut letters = name.chars();
     match (name.as_str(), letters.next(), letters.next()) {
         ("Enter", ..) => Pressed::Enter,
