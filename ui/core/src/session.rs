@@ -341,9 +341,7 @@ impl Session {
 
     fn hear_answer(&mut self, event: &AgentEvent, around: &mut dyn Surroundings) -> Vec<Change> {
         match event {
-            AgentEvent::Initialized { submission_id, snapshot, .. } => {
-                self.greeted(submission_id, snapshot.as_deref(), around)
-            }
+            AgentEvent::Initialized { snapshot, .. } => self.greeted(snapshot.as_deref(), around),
             AgentEvent::ThreadSubscribed { submission_id, snapshot } => {
                 if self.opening.as_ref().is_none_or(|(asked, _)| asked != submission_id) {
                     return Vec::new();
@@ -419,19 +417,15 @@ impl Session {
         }
     }
 
-    /// The connection stands. The snapshot of the shown thread is in the answer, or follows it under the same
-    /// submission: the engine lets nobody wait for a thread before it answers.
-    fn greeted(
-        &mut self,
-        submission_id: &SubmissionId,
-        snapshot: Option<&ThreadSnapshot>,
-        around: &mut dyn Surroundings,
-    ) -> Vec<Change> {
+    /// The connection stands. Without a snapshot the thread is gone, or it takes longer than a greeting may: only
+    /// its own answer tells, so it is asked for by itself.
+    fn greeted(&mut self, snapshot: Option<&ThreadSnapshot>, around: &mut dyn Surroundings) -> Vec<Change> {
         let mut changes = match (snapshot, self.thread_id().cloned()) {
             (Some(snapshot), _) => self.replace(snapshot.clone()),
             (None, Some(thread_id)) if self.opening.is_none() => {
-                self.opening = Some((submission_id.clone(), thread_id));
-                Vec::new()
+                let submission_id = around.submission_id();
+                self.opening = Some((submission_id.clone(), thread_id.clone()));
+                vec![say(Op::ThreadSubscribe { submission_id, thread_id })]
             }
             (None, Some(_) | None) => Vec::new(),
         };

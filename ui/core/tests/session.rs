@@ -1,5 +1,5 @@
 //! A page's session against a scripted engine: what is said, what is shown, and what comes back into the composer.
-#![expect(clippy::indexing_slicing, reason = "a test fails by panicking")]
+#![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use panelot_protocol::event::{AgentEvent, ErrorCode};
 use panelot_protocol::frame::EventFrame;
@@ -250,24 +250,26 @@ fn a_deleted_thread_leads_back_to_an_empty_draft() {
     assert_eq!((rig.session.thread_id(), rig.session.thread()), (None, None));
 }
 
-/// The engine answers a reconnection whose snapshot is not ready.
-fn reconnect(rig: &mut Rig) {
-    rig.hear(AgentEvent::Initialized {
+/// The engine answers a reconnection without the snapshot; the Op that asks for it.
+fn reconnect(rig: &mut Rig) -> Op {
+    let changes = rig.hear(AgentEvent::Initialized {
         submission_id: "x".into(),
         protocol: "p".into(),
         schema_hash: "h".into(),
         snapshot: None,
     });
+    let asked = said(&changes).into_iter().find(|op| matches!(op, Op::ThreadSubscribe { .. }));
+    asked.unwrap()
 }
 
 #[test]
-fn a_snapshot_may_follow_the_greeting_and_what_comes_before_it_is_in_it() {
+fn a_greeting_without_a_snapshot_asks_for_it_and_what_comes_before_it_is_in_it() {
     let mut rig = Rig::showing(true);
-    reconnect(&mut rig);
+    let asked = reconnect(&mut rig);
     assert_eq!(rig.session.thread_id().map(|id| id.as_str()), Some("t1"));
     assert_eq!(rig.user_item("u1", "hello"), []);
-    let changes =
-        rig.hear(AgentEvent::ThreadSubscribed { submission_id: "x".into(), snapshot: snapshot(false) });
+    let submission_id = asked.submission_id().clone();
+    let changes = rig.hear(AgentEvent::ThreadSubscribed { submission_id, snapshot: snapshot(false) });
     assert_eq!(changes, [Change::Replaced, Change::Outgoing]);
     assert!(!rig.session.is_running());
 }
@@ -275,17 +277,8 @@ fn a_snapshot_may_follow_the_greeting_and_what_comes_before_it_is_in_it() {
 #[test]
 fn a_thread_that_is_gone_after_a_reconnection_leads_back_too() {
     let mut rig = Rig::showing(false);
-    reconnect(&mut rig);
-    let changes = rig.hear(AgentEvent::Error {
-        submission_id: Some("x".into()),
-        thread_id: None,
-        turn_id: None,
-        code: ErrorCode::ThreadNotFound,
-        message: "gone".into(),
-        retryable: false,
-        error_kind: None,
-        provider_details: None,
-    });
+    let asked = reconnect(&mut rig);
+    let changes = rig.reject(&asked, ErrorCode::ThreadNotFound);
     assert!(changes.contains(&Change::Showing(None)));
     assert_eq!(rig.session.thread_id(), None);
 }
