@@ -16,9 +16,8 @@ use panelot_protocol::turn::{ModelRef, PermissionPolicy, TurnKind, TurnOverrides
 use panelot_protocol::view::{Folded, ThreadView, patch_meta};
 
 use crate::connection::Surroundings;
-use crate::i18n::Key;
 use crate::intents::Intent;
-use crate::trouble::{Step, Trouble};
+use crate::trouble::Trouble;
 
 /// What changed, in the order in which it did. A page repaints what is named and nothing else.
 #[derive(Debug, Clone, PartialEq)]
