@@ -1,12 +1,7 @@
 //! A worker can die at every moment: nothing that was acknowledged is lost, no write happens twice unasked, and
 //! nothing waits for ever.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "helpers of tests fail at once"
-)]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail at once")]
 
 use panelot_engine::ports::Table;
 use panelot_protocol::approval::ApprovalDecision;

@@ -1,0 +1,251 @@
+//! What pages see of the engine: the handshake, receipts, back-pressure, streams.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail at once")]
+
+use panelot_engine::ports::{Clients, ConnectionKey, StoreError};
+use panelot_protocol::event::{AgentEvent, ErrorCode};
+use panelot_protocol::ids::SubmissionId;
+use panelot_protocol::op::{Op, ThreadPatch};
+use panelot_protocol::turn::UserInput;
+use panelot_protocol::{ENGINE_PROTOCOL, ENGINE_SCHEMA_HASH};
+use panelot_testkit::http::{end_steps, text_step};
+use panelot_testkit::{Reply, SimPage, Stage, Step};
+use serde_json::json;
+
+fn rejected(event: &AgentEvent) -> Option<(ErrorCode, &str)> {
+    if let AgentEvent::CommandRejected { code, message, .. } = event { Some((*code, message)) } else { None }
+}
+
+#[test]
+fn a_page_of_another_build_is_told_to_reload_under_its_own_protocol_and_disconnected() {
+    let stage = Stage::new(30);
+    for (protocol, hash) in [("panelot/engine-v0", ENGINE_SCHEMA_HASH), (ENGINE_PROTOCOL, "abc")] {
+        let connection = ConnectionKey(50);
+        stage.engine.connect(connection);
+        // Whatever else stands in the message of another build, the greeting can be read.
+        let hello = json!({"type": "initialize", "submissionId": "s1", "protocol": protocol,
+            "schemaHash": hash, "clientId": "00000000-0000-4000-8000-000000000001", "more": [1]});
+        stage.engine.message(connection, &hello.to_string());
+        let events = stage.world.clients.take(connection);
+        let AgentEvent::FatalReloadRequired { protocol: echoed, submission_id, .. } = &events[0].event else {
+            panic!("{events:?}")
+        };
+        assert_eq!((echoed.as_str(), submission_id.as_str()), (protocol, "s1"));
+        assert!(stage.world.clients.ended(connection));
+        stage.engine.message(connection, "{}");
+        assert_eq!(stage.world.clients.take(connection), []);
+    }
+}
+
+#[test]
+fn nothing_is_done_before_the_greeting_and_nothing_that_cannot_be_read() {
+    let mut stage = Stage::new(31);
+    let connection = ConnectionKey(51);
+    stage.engine.connect(connection);
+    let op = Op::Ping { submission_id: stage.page.submission() };
+    stage.engine.message(connection, &serde_json::to_string(&op).unwrap());
+    let events = stage.world.clients.take(connection);
+    assert_eq!(rejected(&events[0].event).unwrap().0, ErrorCode::InvalidCommand);
+
+    let bad = json!({"type": "turn.submit", "submissionId": stage.page.submission().as_str(),
+        "threadId": stage.thread.as_str(), "input": {"text": 5}});
+    stage.engine.message(stage.page.connection, &bad.to_string());
+    stage.engine.message(stage.page.connection, "not JSON");
+    stage.page.settle();
+    let events: Vec<&AgentEvent> = stage.page.inbox.iter().map(|frame| &frame.event).collect();
+    assert!(rejected(events[0]).unwrap().1.contains("input.text"), "{events:?}");
+    assert!(matches!(events[1], AgentEvent::Error { code: ErrorCode::InvalidCommand, .. }), "{events:?}");
+}
+
+#[test]
+fn the_same_submission_again_gets_the_same_answer_byte_for_byte_and_does_nothing() {
+    let mut stage = Stage::new(32);
+    stage.world.http.push(Reply::text(&["Hello."]));
+    let op = Op::TurnSubmit {
+        submission_id: stage.page.submission(),
+        thread_id: stage.thread.clone(),
+        input: UserInput::text("Hi"),
+        overrides: None,
+    };
+    stage.page.send(&op);
+    stage.world.scheduler.settle();
+    let first = stage.world.clients.take_texts(stage.page.connection);
+    stage.restart();
+    stage.world.clients.take_texts(stage.page.connection);
+    stage.page.send(&op);
+    stage.world.scheduler.settle();
+    let again = stage.world.clients.take_texts(stage.page.connection);
+    assert_eq!(again, [first[0].clone()]);
+    assert_eq!(stage.world.http.sent().len(), 1);
+}
+
+#[test]
+fn another_payload_under_a_used_submission_is_a_conflict_and_the_first_answer_stays() {
+    let mut stage = Stage::new(33);
+    let submission_id = stage.page.submission();
+    let rename = |title: &str| Op::ThreadUpdate {
+        submission_id: submission_id.clone(),
+        thread_id: stage.thread.clone(),
+        patch: ThreadPatch { title: Some(title.to_owned()), ..ThreadPatch::default() },
+    };
+    let (one, two) = (rename("One"), rename("Two"));
+    let first = stage.page.ask(&one);
+    stage.page.inbox.clear();
+    assert_eq!(rejected(&stage.page.ask(&two)).unwrap().0, ErrorCode::InvalidCommand);
+    stage.page.inbox.clear();
+    assert_eq!(stage.page.ask(&one), first);
+    assert_eq!(stage.page.view.as_ref().unwrap().snapshot.thread.title, "One");
+}
+
+#[test]
+fn a_commit_of_which_nobody_knows_is_looked_up_and_answered_once() {
+    let mut stage = Stage::new(34);
+    stage.world.http.push(Reply::text(&["Hello."]));
+    stage.world.store.fail_next_commit(StoreError::Unknown("the connection closed".to_owned()));
+    let answer = stage.submit("Hi");
+    assert!(matches!(answer, AgentEvent::CommandAck { .. }), "{answer:?}");
+    stage.page.advance(1_000);
+    let thread = stage.thread.clone();
+    let snapshot = stage.page.subscribe(&thread);
+    assert_eq!(snapshot.items.last().unwrap().text, "Hello.");
+}
+
+#[test]
+fn a_full_disk_refuses_the_message_and_loses_nothing() {
+    let mut stage = Stage::new(35);
+    stage.world.store.fail_next_commit(StoreError::Full);
+    let answer = stage.submit("Hi");
+    assert_eq!(rejected(&answer).unwrap().0, ErrorCode::Internal);
+    stage.world.http.push(Reply::text(&["Hello."]));
+    assert!(matches!(stage.submit("Hi"), AgentEvent::CommandAck { .. }));
+    let thread = stage.thread.clone();
+    assert_eq!(stage.page.subscribe(&thread).items.last().unwrap().text, "Hello.");
+}
+
+#[test]
+fn the_33rd_op_is_refused_at_once_and_an_interrupt_waits_behind_none() {
+    let mut stage = Stage::new(36);
+    let ops: Vec<Op> = (0..33)
+        .map(|_| Op::ThreadItems {
+            submission_id: stage.page.submission(),
+            thread_id: stage.thread.clone(),
+            before_node_id: None,
+            limit: 10,
+        })
+        .collect();
+    for op in &ops {
+        stage.page.send(op);
+    }
+    stage.page.read();
+    let early: Vec<&AgentEvent> = stage.page.inbox.iter().map(|frame| &frame.event).collect();
+    assert_eq!(early.len(), 1, "only the refusal comes at once");
+    assert_eq!(rejected(early[0]).unwrap().0, ErrorCode::Overloaded);
+    stage.page.settle();
+    for op in &ops {
+        assert!(stage.page.answer_to(op.submission_id()).is_some());
+    }
+}
+
+#[test]
+fn twenty_thousand_pieces_come_in_order_in_a_bounded_number_of_posts() {
+    let mut stage = Stage::new(37);
+    let mut body = Vec::new();
+    for number in 0..20_000_u32 {
+        body.push(text_step(&format!("{number} ")));
+        if number % 100 == 0 {
+            body.push(Step::Wait(1));
+        }
+    }
+    body.extend(end_steps("stop"));
+    stage.world.http.push(Reply::stream(body));
+    stage.submit("Count");
+    stage.page.advance(1_000);
+    let posts = stage.page.take_types().iter().filter(|name| **name == "item.delta").count();
+    assert!(posts < 60, "{posts} posts in 200 ms");
+    stage.check_view();
+    let text = &stage.page.view.as_ref().unwrap().snapshot.items.last().unwrap().text;
+    let want: String = (0..20_000_u32).map(|number| format!("{number} ")).collect();
+    assert_eq!(text, &want);
+}
+
+#[test]
+fn a_page_that_misses_an_event_notices_and_is_right_again_after_a_snapshot() {
+    let mut stage = Stage::new(38);
+    stage.world.http.push(Reply::text(&["One."]));
+    stage.submit("Hi");
+    stage.check_view();
+    stage.world.http.push(Reply::text(&["Two."]));
+    let op = Op::TurnSubmit {
+        submission_id: stage.page.submission(),
+        thread_id: stage.thread.clone(),
+        input: UserInput::text("Again"),
+        overrides: None,
+    };
+    stage.page.send(&op);
+    stage.world.scheduler.settle();
+    let mut texts = stage.world.clients.take_texts(stage.page.connection);
+    texts.remove(texts.len() / 2);
+    for text in texts {
+        stage.world.clients.post(stage.page.connection, &text);
+    }
+    stage.page.read();
+    assert!(stage.page.lost);
+    let thread = stage.thread.clone();
+    stage.page.subscribe(&thread);
+    stage.check_view();
+}
+
+#[test]
+fn a_thread_opens_in_a_second_page_in_the_middle_of_its_first_answer() {
+    let mut stage = Stage::new(39);
+    let mut body = vec![text_step("Half"), Step::Wait(1_000), text_step(" and half.")];
+    body.extend(end_steps("stop"));
+    stage.world.http.push(Reply::stream(body));
+    stage.submit("Tell");
+    stage.page.advance(100);
+    let mut other = SimPage::open(&stage.world, &stage.engine, 60, Some(&stage.thread));
+    let texts = |page: &SimPage| -> Vec<String> {
+        page.view.as_ref().unwrap().snapshot.items.iter().map(|item| item.text.clone()).collect()
+    };
+    assert_eq!(texts(&other), ["", "Half"]);
+    other.advance(2_000);
+    stage.page.read();
+    assert_eq!(other.view.as_ref().unwrap().snapshot, stage.page.view.as_ref().unwrap().snapshot);
+    assert_eq!(texts(&other), ["", "Half and half."]);
+}
+
+#[test]
+fn threads_are_listed_searched_and_paged() {
+    let mut stage = Stage::new(40);
+    for number in 0..60 {
+        let thread_id = stage.page.create_thread();
+        let patch = ThreadPatch { title: Some(format!("Thread {number}")), ..ThreadPatch::default() };
+        let op = Op::ThreadUpdate { submission_id: stage.page.submission(), thread_id, patch };
+        stage.page.ask(&op);
+    }
+    let mut list = |cursor: Option<String>, query: Option<&str>| {
+        let op = Op::ThreadList {
+            submission_id: stage.page.submission(),
+            cursor,
+            query: query.map(str::to_owned),
+            archived: None,
+        };
+        let answer = stage.page.ask(&op);
+        let AgentEvent::ThreadListed { threads, cursor, .. } = answer else { panic!("{answer:?}") };
+        (threads.len(), cursor)
+    };
+    let (first, cursor) = list(None, None);
+    let (rest, end) = list(cursor, None);
+    assert_eq!((first, rest, end), (50, 11, None));
+    assert_eq!(list(None, Some("THREAD 7")).0, 1);
+}
+
+#[test]
+fn an_op_that_this_build_cannot_do_says_so() {
+    let mut stage = Stage::new(41);
+    let op = Op::DataExport { submission_id: stage.page.submission(), include_attachments: false };
+    let answer = stage.page.ask(&op);
+    assert!(rejected(&answer).unwrap().1.contains("data.export"));
+    let unknown: SubmissionId = stage.page.submission();
+    assert!(stage.page.answer_to(&unknown).is_none());
+}
