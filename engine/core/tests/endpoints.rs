@@ -1,6 +1,6 @@
 //! What endpoints do wrong, and what becomes of the turn.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail at once")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail at once")]
 
 use panelot_protocol::event::{AgentEvent, ErrorCode, ProviderErrorKind};
 use panelot_protocol::item::ItemStatus;

@@ -1,7 +1,5 @@
 //! What pages see of the engine: the handshake, receipts, back-pressure, streams.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail at once")]
-
 use panelot_engine::ports::{Clients, ConnectionKey, StoreError};
 use panelot_protocol::event::{AgentEvent, ErrorCode};
 use panelot_protocol::ids::SubmissionId;
