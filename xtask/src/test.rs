@@ -40,7 +40,7 @@ impl Kind {
 
 /// Packages whose tests are a kind of their own.
 const SIM: &str = "panelot-sim";
-const E2E: &str = "panelot-e2e";
+const E2E: [&str; 2] = ["panelot-driver", "panelot-e2e"];
 
 /// Where the crates of the web halves are; wasm-pack takes directories.
 const WEB_DIRS: [&str; 3] = ["engine/web", "content/web", "ui/web"];
@@ -75,7 +75,7 @@ pub fn run(setup: &Setup, stages: &mut Stages, only: Option<Kind>, filter: Optio
 fn native(setup: &Setup, filter: Option<&str>) -> Result<()> {
     let mut cargo = native_cargo(setup);
     cargo.args(["test", "--quiet", "--locked", "--workspace"]);
-    for name in CRATES.iter().chain(&[SIM, E2E]) {
+    for name in CRATES.iter().chain(&[SIM]).chain(&E2E) {
         cargo.args(["--exclude", name]);
     }
     proc::run(cargo.args(filter))
@@ -113,7 +113,8 @@ fn wasm(setup: &Setup, filter: Option<&str>) -> Result<()> {
 /// The tests in the browser get all paths by environment variables, so that they can be run by `cargo test` too.
 fn end_to_end(setup: &Setup, filter: Option<&str>) -> Result<()> {
     let mut cargo = native_cargo(setup);
-    cargo.args(["test", "--quiet", "--locked", "--package", E2E]).args(filter);
+    cargo.args(["test", "--quiet", "--locked"]).args(E2E.iter().flat_map(|name| ["--package", name]));
+    cargo.args(filter);
     cargo.envs(environment(setup)?);
     proc::run(&mut cargo)
 }

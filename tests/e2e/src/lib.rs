@@ -2,6 +2,8 @@
 //!
 //! `cargo xtask test` builds the bundle and sets the variables; a test run by hand takes `dist/chrome`.
 
+pub mod seed;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 

@@ -29,6 +29,8 @@ pub const PAGE_S_MAX: u64 = 30;
 pub struct LaunchOptions {
     /// The directory with the unpacked extension.
     pub dist: PathBuf,
+    /// More unpacked extensions to load beside it.
+    pub also_load: Vec<PathBuf>,
     /// The browser's executable; `None` looks for one, see [`find_chromium`].
     pub chromium: Option<PathBuf>,
     /// Whether the extension starts with every host granted, as if the user had chosen "all sites".
@@ -49,6 +51,7 @@ impl LaunchOptions {
     pub fn new(dist: impl Into<PathBuf>) -> Self {
         Self {
             dist: dist.into(),
+            also_load: Vec::new(),
             chromium: None,
             grant_hosts: true,
             headless: true,
@@ -221,7 +224,11 @@ impl Browser {
     /// # Errors
     /// When the browser is gone.
     pub async fn running_worker(&self) -> Result<Option<Target>> {
-        let origin = self.extension_url("");
+        self.running_worker_of(&self.extension).await
+    }
+
+    async fn running_worker_of(&self, extension: &str) -> Result<Option<Target>> {
+        let origin = format!("chrome-extension://{extension}/");
         let targets = self.cdp.targets().await?;
         Ok(targets
             .into_iter()
@@ -256,7 +263,15 @@ impl Browser {
     /// # Errors
     /// When no worker runs, or it does not end.
     pub async fn stop_worker(&self) -> Result<()> {
-        let target = self.running_worker().await?.context("no worker runs")?;
+        self.stop_worker_of(&self.extension).await
+    }
+
+    /// [`Browser::stop_worker`] for another extension.
+    ///
+    /// # Errors
+    /// As [`Browser::stop_worker`].
+    pub async fn stop_worker_of(&self, extension: &str) -> Result<()> {
+        let target = self.running_worker_of(extension).await?.context("no worker runs")?;
         let mut listener = self.cdp.listen();
         self.cdp.call("Target.closeTarget", json!({ "targetId": target.id })).await?;
         let within = Duration::from_secs(WORKER_S_MAX);

@@ -135,7 +135,8 @@ pub fn find_chromium() -> Result<PathBuf> {
 }
 
 fn arguments(options: &LaunchOptions, profile: &Path) -> Vec<String> {
-    let dist = options.dist.display();
+    let extensions = std::iter::once(&options.dist).chain(&options.also_load);
+    let dist = extensions.map(|path| path.display().to_string()).collect::<Vec<_>>().join(",");
     let (width, height) = options.window_size;
     let mut arguments = vec![
         format!("--user-data-dir={}", profile.display()),

@@ -4,3 +4,4 @@ chrome.runtime.onMessage.addListener((message, sender, answer) => {
   if (message === 'born') answer(born);
   if (message === 'fail') setTimeout(() => { throw new Error('told to fail'); }, 0);
 });
+chrome.runtime.onConnect.addListener((port) => port.onMessage.addListener(() => port.postMessage('hello')));
