@@ -94,22 +94,24 @@ async fn snapshots(world: &World, worker: &Session, script: &str, elements: u32)
     let mut measured = Vec::new();
     for (budget, tokens) in [("default budget", TOKENS_DEFAULT), ("whole page", limits::SNAPSHOT_TOKENS_MAX)]
     {
-        let mut times = Vec::new();
+        let (mut times, mut refs) = (Vec::new(), 0);
         let tokens = u32::try_from(tokens)?;
         for _ in 0..ROUNDS {
-            times.push(snapshot(worker, tab, tokens).await?);
+            let (time, found) = snapshot(worker, tab, tokens).await?;
+            times.push(time);
+            refs = found;
         }
         let time = median(times);
         let what = format!("snapshot of {elements} elements, {budget}, {script}");
-        let beside = format!("plain walk {} ({:.1} times)", milliseconds(walk), time / walk);
+        let beside = format!("{refs} refs, plain walk {} ({:.1} times)", milliseconds(walk), time / walk);
         measured.push(Measured::new(what, milliseconds(time), beside));
     }
     page.close().await?;
     Ok(measured)
 }
 
-/// Asks for a snapshot and gives the milliseconds from the worker and back.
-async fn snapshot(worker: &Session, tab: u64, max_tokens: u32) -> Result<f64> {
+/// Asks for a snapshot, and gives the milliseconds from the worker and back and the number of its refs.
+async fn snapshot(worker: &Session, tab: u64, max_tokens: u32) -> Result<(f64, u64)> {
     let message = ContentOp::Execute {
         protocol: CONTENT_PROTOCOL.into(),
         schema_hash: CONTENT_SCRIPT_SCHEMA_HASH.into(),
@@ -128,5 +130,6 @@ async fn snapshot(worker: &Session, tab: u64, max_tokens: u32) -> Result<f64> {
     let answer: Value = worker.evaluate(&expression).await?;
     let (time, result) = (&answer[0], &answer[1]);
     anyhow::ensure!(result["outcome"]["type"] == "snapshot", "no snapshot: {result}");
-    time.as_f64().context("the time is no number")
+    let refs = result["outcome"]["snapshot"]["refCount"].as_u64().context("refCount is no number")?;
+    Ok((time.as_f64().context("the time is no number")?, refs))
 }
