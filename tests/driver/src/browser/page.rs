@@ -271,12 +271,15 @@ impl Page {
         Ok(())
     }
 
-    /// Sets what `prefers-color-scheme` says.
+    /// Sets what `prefers-color-scheme` says, and asks for reduced motion, so that what is seen is settled.
     ///
     /// # Errors
     /// When the page is gone.
     pub async fn set_color_scheme(&self, scheme: ColorScheme) -> Result<()> {
-        let features = json!([{ "name": "prefers-color-scheme", "value": scheme.name() }]);
+        let features = json!([
+            { "name": "prefers-color-scheme", "value": scheme.name() },
+            { "name": "prefers-reduced-motion", "value": "reduce" },
+        ]);
         self.session.call("Emulation.setEmulatedMedia", json!({ "features": features })).await?;
         Ok(())
     }

@@ -117,7 +117,7 @@ impl Chat {
     pub async fn decide(&self, approval: &str, key: &str) -> Result<()> {
         let card = format!("[data-approval={}]", json!(approval));
         let focused =
-            format!("document.querySelector({})?.contains(document.activeElement) ?? false", json!(card));
+            format!("(document.querySelector({})?.contains(document.activeElement) ?? false)", json!(card));
         let gone = format!("!document.querySelector({})", json!(card));
         for _ in 0..TAB_PRESSES_MAX {
             if self.page.evaluate(&format!("{focused} || {gone}")).await? {
