@@ -239,6 +239,23 @@ fn threads_are_listed_searched_and_paged() {
 }
 
 #[test]
+fn receipts_are_forgotten_after_seven_days_and_not_before() {
+    let mut stage = Stage::new(42);
+    let receipts = |stage: &Stage| stage.world.store.table(panelot_engine::ports::Table::Receipts).len();
+    let before = receipts(&stage);
+    assert!(before > 0);
+    stage.world.scheduler.kill();
+    stage.world.scheduler.advance(6 * 24 * 3_600_000);
+    stage.start_again();
+    assert_eq!(receipts(&stage), before);
+    stage.world.scheduler.kill();
+    stage.world.scheduler.advance(25 * 3_600_000);
+    stage.start_again();
+    stage.page.settle();
+    assert_eq!(receipts(&stage), 0);
+}
+
+#[test]
 fn an_op_that_this_build_cannot_do_says_so() {
     let mut stage = Stage::new(41);
     let op = Op::DataExport { submission_id: stage.page.submission(), include_attachments: false };

@@ -7,6 +7,7 @@ mod desk;
 mod listing;
 mod presence;
 mod publish;
+mod sweep;
 
 pub use self::core::Core;
 pub use presence::{Doing, Presence, TOUCH_INTERVAL_MS};
@@ -123,6 +124,8 @@ impl<W: World> Engine<W> {
                 engine.actor(&run.thread_id).urgent(Urgent::Wake);
             }
             engine.core.presence.refresh();
+            // What is not swept now is swept by a later worker.
+            let _ = sweep::sweep(&engine.core).await;
         });
     }
 
