@@ -142,7 +142,7 @@ catalogue! {
     StatusPageLoading: "Waiting for the page to load", "正在等待页面加载";
     StatusSlowTool: "The page takes its time", "页面响应较慢";
     StatusStopping: "Stopping", "正在停止";
-    StatusInterrupted: "Interrupted", "已中断";
+    StatusInterrupted: "Interrupted: needs your decision", "已中断：需要你决定";
     StatusUncertain: "Needs your decision", "需要你决定";
     StatusReconnecting: "The connection to the engine was lost. Connecting again; nothing is lost.", "与引擎的连接已断开，正在重新连接，内容不会丢失。";
     StatusReconnectingSlow: "Still connecting. If this lasts, reload the extension.", "仍在连接。若持续如此，请重新加载扩展。";
