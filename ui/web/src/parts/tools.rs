@@ -184,11 +184,9 @@ pub fn ToolGroup(items: ReadSignal<Vec<ItemId>>) -> Element {
                     span { class: "where", "{waiting}" }
                 }
             }
-            if open() {
-                div { class: "nested",
-                    for item_id in items.read().iter() {
-                        Member { key: "{item_id}", item_id: item_id.clone() }
-                    }
+            div { class: "nested", hidden: !open(),
+                for item_id in items.read().iter() {
+                    Member { key: "{item_id}", item_id: item_id.clone() }
                 }
             }
         }
