@@ -23,7 +23,7 @@ type Policy = fn(task: &str, page: &[SnapshotNode], writes: &[ToolResult]) -> St
 /// The page's name and its model.
 const PAGES: [(&str, Policy); 12] = [
     ("click-test", |_, page, writes| step(writes, &[click(page, "button", "Click Me!")])),
-    ("click-test-transfer", |_, page, writes| step(writes, &[click(page, "button", "Click Me!")])),
+    ("click-test-transfer", |task, page, writes| step(writes, &[click(page, "button", last_word(task))])),
     ("click-button", |task, page, writes| step(writes, &[click(page, "button", quoted(task))])),
     ("click-dialog", |_, page, writes| step(writes, &[click(page, "button", "Close")])),
     ("click-dialog-2", click_dialog),
@@ -61,6 +61,11 @@ fn enter(page: &[SnapshotNode], writes: &[ToolResult], text: &str) -> Step {
 /// What stands between the first two quotation marks.
 fn quoted(task: &str) -> &str {
     task.split('"').nth(1).unwrap_or_default()
+}
+
+/// The last word, without the full stop.
+fn last_word(task: &str) -> &str {
+    task.split_whitespace().last().unwrap_or_default().trim_end_matches('.')
 }
 
 fn click_dialog(task: &str, page: &[SnapshotNode], writes: &[ToolResult]) -> Step {
@@ -155,6 +160,10 @@ async fn play_page(world: &World, name: &str, policy: Policy, episode: usize) ->
     let words = task.clone();
     world.provider.set_script(move |request: &ParsedRequest| play(policy, &words, request));
     let chat = Chat::open(&world.browser).await?;
+    // A message carries the policy that the composer shows when it is sent.
+    chat.page
+        .wait_for("the chosen policy", "document.querySelector('[data-testid=policy]').value === '2'")
+        .await?;
     chat.submit(&task).await?;
     let ended = chat.idle().await;
     let reward: f64 = page.evaluate("WOB_RAW_REWARD_GLOBAL").await?;

@@ -95,9 +95,11 @@ impl Camera {
 
     async fn check(&mut self, page: &Page, name: &str) -> Result<()> {
         page.session().evaluate(&format!("{}\n;undefined", self.checker)).await?;
-        let run = "axe.run(document, { resultTypes: ['violations'] }).then((found) => found.violations.map((one) => ({
-            id: one.id, help: one.help, nodes: one.nodes.map((node) => node.html.slice(0, 160)) })))";
-        let violations: Vec<Violation> = page.evaluate(run).await?;
+        let run = "axe.run(document, { resultTypes: ['violations'] }).then((found) => [found.passes.length,
+            found.violations.map((one) => ({
+                id: one.id, help: one.help, nodes: one.nodes.map((node) => node.html.slice(0, 160)) }))])";
+        let (passes, violations): (usize, Vec<Violation>) = page.evaluate(run).await?;
+        anyhow::ensure!(passes > 0, "{name}: the checker looked at nothing");
         for Violation { id, help, nodes } in violations {
             self.findings.push(format!("{name}: {id} ({help}):\n    {}", nodes.join("\n    ")));
         }
