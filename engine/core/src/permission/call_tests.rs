@@ -1,3 +1,5 @@
+//! A call is only permitted by the verdict, and a permission is spent once.
+
 use super::super::origins::Place;
 use super::super::payload::Finding;
 use super::super::policy::{Effect, Escalation, HostAccess};

@@ -1,3 +1,5 @@
+//! Origins and patterns compare as browsers do, whatever tricks an address plays.
+
 use super::*;
 
 fn opened(text: &str) -> String {

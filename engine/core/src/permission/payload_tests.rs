@@ -1,3 +1,5 @@
+//! What is sensitive in a payload is seen, and what is ordinary is not.
+
 use super::*;
 
 fn origin(text: &str) -> Origin {

@@ -1,3 +1,5 @@
+//! Every row of the verdict under every policy, and what holds for all questions.
+
 use super::*;
 use panelot_protocol::content::SensitiveField;
 use panelot_protocol::settings::{RuleEffect, RuleSource};

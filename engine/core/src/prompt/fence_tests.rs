@@ -1,3 +1,5 @@
+//! Nothing inside a fence can end it or hide in it.
+
 use super::*;
 
 fn fenced(text: &str) -> String {

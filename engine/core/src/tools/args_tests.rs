@@ -1,3 +1,5 @@
+//! Arguments are read forgivingly where nothing is lost, and refused by field and rule.
+
 use super::*;
 use panelot_protocol::content::{ContentAction, KeyModifier, MouseButton, TypeMode, WaitCondition};
 use panelot_protocol::ids::TabId;

@@ -1,3 +1,5 @@
+//! A call becomes an action, a question and a label.
+
 use super::super::args::parse_call;
 use super::super::registry::find;
 use super::*;

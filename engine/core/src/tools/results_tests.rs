@@ -1,3 +1,5 @@
+//! What came of an action is said in words that a model can act on.
+
 use super::*;
 
 const TAB: TabId = TabId(5);
