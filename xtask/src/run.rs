@@ -51,10 +51,28 @@ pub fn run(setup: &Setup, args: &[String]) -> Result<()> {
     let options = LaunchOptions { chromium: Some(chromium), headless, ..LaunchOptions::new(dist) };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let pictures = setup.paths.root.join("target/run");
-    runtime.block_on(async {
+    runtime.block_on(until_stopped(async {
         let world = World::start(&options).await?;
         if headless { world.play(&pictures).await } else { world.wait().await }
-    })
+    }))
+}
+
+/// Runs the demo, and ends it early, with everything that it started, when Ctrl+C is pressed.
+async fn until_stopped(demo: impl Future<Output = Result<()>>) -> Result<()> {
+    let (stop, stopped) = tokio::sync::oneshot::channel();
+    let (done, all_done) = mpsc::channel::<()>();
+    proc::before_signalled_end(move || {
+        // The receiver is gone when the demo has ended by itself.
+        let _ = stop.send(());
+        let _ = all_done.recv_timeout(Duration::from_secs(CLEAN_UP_S_MAX));
+    });
+    let ended = tokio::select! {
+        ended = demo => ended,
+        _ = stopped => Ok(()),
+    };
+    // The demo is dropped by now, its browser and profile with it.
+    drop(done);
+    ended
 }
 
 fn has_display() -> bool {
@@ -86,7 +104,7 @@ impl World {
         Ok(Self { browser, provider, site, order, chat })
     }
 
-    /// Tells a person what to do, and waits until the browser is closed or Ctrl+C is pressed.
+    /// Tells a person what to do, and waits until the browser is closed.
     async fn wait(mut self) -> Result<()> {
         println!(
             "The chat page is open and connected to the demo provider. Try this message:\n\n    {TASK}\n"
@@ -98,20 +116,7 @@ impl World {
             self.provider.origin()
         );
         println!("Close the browser or press Ctrl+C to end; profile and settings are thrown away.");
-        let (stop, stopped) = tokio::sync::oneshot::channel();
-        let (done, all_done) = mpsc::channel::<()>();
-        proc::before_signalled_end(move || {
-            // The receiver is gone when the browser was closed first.
-            let _ = stop.send(());
-            let _ = all_done.recv_timeout(Duration::from_secs(CLEAN_UP_S_MAX));
-        });
-        let ended = tokio::select! {
-            closed = self.browser.closed() => closed,
-            _ = stopped => Ok(()),
-        };
-        drop(self);
-        drop(done);
-        ended
+        self.browser.closed().await
     }
 
     /// Plays the demo task by keyboard, with pictures on the way.

@@ -24,6 +24,22 @@ const QUIT_S_MAX: u64 = 20;
 /// How much of the browser's log an error quotes.
 const LOG_LINES_QUOTED_MAX: usize = 20;
 
+/// Runs the browser, and ends it and its profile should the process that started it die: then nobody drops anything.
+const GUARD: &str = r#"
+profile=$1
+shift
+exec 3<&0
+{
+    read -r _ <&3
+    trap '' TERM
+    kill -TERM 0
+    sleep 1
+    rm -rf "$profile"
+    kill -KILL 0
+} &
+"$@" 3<&- </dev/null
+"#;
+
 /// A running browser. Dropping it kills the whole process group.
 pub(super) struct BrowserProcess {
     child: Child,
@@ -43,10 +59,14 @@ impl BrowserProcess {
             Ok(()) | Err(_) => {}
         }
         let log = File::create(profile.log_file()).context("cannot make the browser's log")?;
-        let child = Command::new(&program)
+        let child = Command::new("sh")
+            .args(["-c", GUARD, "sh"])
+            .arg(profile.path())
+            .arg(&program)
             .args(arguments(options, profile.path()))
             .env("LANGUAGE", &options.language)
-            .stdin(Stdio::null())
+            // Its other end closes with this process, however this process ends.
+            .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(log)
             .process_group(0)

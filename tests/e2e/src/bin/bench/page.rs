@@ -14,6 +14,8 @@ use super::{Measured, median, milliseconds};
 
 /// How often each is measured.
 const ROUNDS: usize = 9;
+/// How often a snapshot is taken before it is measured: a browser compiles what is warm again.
+const WARM_UP_ROUNDS: usize = 5;
 /// The pages' sizes in elements.
 const SIZES: [u32; 2] = [1_000, 10_000];
 /// The budget of an ordinary reading.
@@ -96,12 +98,12 @@ async fn snapshots(world: &World, worker: &Session, script: &str, elements: u32)
     {
         let (mut times, mut refs) = (Vec::new(), 0);
         let tokens = u32::try_from(tokens)?;
-        for _ in 0..ROUNDS {
+        for _ in 0..WARM_UP_ROUNDS + ROUNDS {
             let (time, found) = snapshot(worker, tab, tokens).await?;
             times.push(time);
             refs = found;
         }
-        let time = median(times);
+        let time = median(times.split_off(WARM_UP_ROUNDS));
         let what = format!("snapshot of {elements} elements, {budget}, {script}");
         let beside = format!("{refs} refs, plain walk {} ({:.1} times)", milliseconds(walk), time / walk);
         measured.push(Measured::new(what, milliseconds(time), beside));
