@@ -3,11 +3,11 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail at once")]
 
-use panelot_engine::ports::Table;
+use panelot_engine::ports::{StoreError, Table};
 use panelot_protocol::approval::ApprovalDecision;
-use panelot_protocol::event::AgentEvent;
+use panelot_protocol::event::{AgentEvent, ErrorCode};
 use panelot_protocol::item::{ItemKind, ItemStatus};
-use panelot_protocol::op::{Op, UncertainResolution};
+use panelot_protocol::op::{Op, ThreadPatch, UncertainResolution};
 use panelot_protocol::snapshot::{RecoveryReason, RunRecoveryState, ThreadSnapshot};
 use panelot_protocol::turn::{CapturedTab, UserInput};
 use panelot_testkit::http::{end_steps, text_step};
@@ -235,4 +235,45 @@ fn a_queue_goes_on_after_the_death_of_the_worker_with_no_page_open() {
     stage.restart();
     assert_eq!(snapshot(&stage).items.last().unwrap().text, "Second answer.");
     assert!(!stage.world.notifier.shown().alarm);
+}
+
+#[test]
+fn a_change_that_the_disk_refuses_leaves_the_running_turn_alone_and_is_refused_the_same_way_again() {
+    let mut stage = Stage::new(41);
+    let mut body = vec![text_step("Half an "), Step::Wait(5_000), text_step("answer.")];
+    body.extend(end_steps("stop"));
+    stage.world.http.push(Reply::stream(body));
+    stage.submit("Go");
+    stage.page.advance(100);
+    let patch = ThreadPatch { title: Some("Another".to_owned()), ..ThreadPatch::default() };
+    let op =
+        Op::ThreadUpdate { submission_id: stage.page.submission(), thread_id: stage.thread.clone(), patch };
+    stage.world.store.fail_next_commit(StoreError::Full);
+    let first = stage.page.ask(&op);
+    assert!(matches!(first, AgentEvent::CommandRejected { code: ErrorCode::Internal, .. }), "{first:?}");
+    assert_eq!(stage.page.ask(&op), first);
+    stage.page.advance(10_000);
+    stage.check_view();
+    assert_eq!(snapshot(&stage).items.last().unwrap().text, "Half an answer.");
+}
+
+#[test]
+fn a_commit_of_which_nobody_knew_whether_it_holds_is_acknowledged_once_and_disturbs_nothing() {
+    let mut stage = Stage::new(42);
+    let mut body = vec![text_step("Half an "), Step::Wait(5_000), text_step("answer.")];
+    body.extend(end_steps("stop"));
+    stage.world.http.push(Reply::stream(body));
+    stage.submit("Go");
+    stage.page.advance(100);
+    let patch = ThreadPatch { title: Some("Another".to_owned()), ..ThreadPatch::default() };
+    let op =
+        Op::ThreadUpdate { submission_id: stage.page.submission(), thread_id: stage.thread.clone(), patch };
+    stage.world.store.fail_next_commit(StoreError::Unknown("the connection broke".to_owned()));
+    let first = stage.page.ask(&op);
+    assert!(matches!(first, AgentEvent::CommandAck { .. }), "{first:?}");
+    assert_eq!(stage.page.ask(&op), first);
+    stage.page.advance(10_000);
+    stage.check_view();
+    assert_eq!(snapshot(&stage).thread.title, "Another");
+    assert_eq!(snapshot(&stage).items.last().unwrap().text, "Half an answer.");
 }

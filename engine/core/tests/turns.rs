@@ -363,3 +363,67 @@ fn a_deleted_thread_is_gone_for_its_viewers_and_its_answer_can_come_again() {
         assert!(left == 0 || table == panelot_engine::ports::Table::Receipts, "{table:?}: {left}");
     }
 }
+
+#[test]
+fn a_steered_message_is_kept_when_its_turn_is_stopped() {
+    let mut stage = Stage::new(31);
+    stage.world.http.push(slow("Half an ans", 60_000, "wer"));
+    let run = run_of(&stage.submit("First"));
+    stage.page.advance(100);
+    run_of(&steer(&mut stage, run.as_str(), "And this"));
+    interrupt(&mut stage);
+    stage.check_view();
+    let said: Vec<String> = texts(&stage).into_iter().map(|(_, text, _)| text).collect();
+    assert_eq!(said, ["First", "Half an ans", "And this", "Stopped by the user."]);
+}
+
+#[test]
+fn a_steered_message_is_kept_when_its_turn_fails() {
+    let mut stage = Stage::new(32);
+    let body = vec![text_step("Half an ans"), Step::Wait(1_000), Step::Break];
+    stage.world.http.push(Reply::stream(body));
+    let run = run_of(&stage.submit("First"));
+    stage.page.advance(100);
+    run_of(&steer(&mut stage, run.as_str(), "And this"));
+    stage.page.advance(2_000);
+    stage.check_view();
+    let said: Vec<(ItemKind, String)> =
+        texts(&stage).into_iter().map(|(kind, text, _)| (kind, text)).collect();
+    let expected = |kind, text: &str| (kind, text.to_owned());
+    assert_eq!(
+        said.get(..3),
+        Some(
+            &[
+                expected(ItemKind::UserMessage, "First"),
+                expected(ItemKind::AssistantMessage, "Half an ans"),
+                expected(ItemKind::UserMessage, "And this"),
+            ][..]
+        )
+    );
+}
+
+#[test]
+fn another_answer_tells_its_branch_to_pages_that_saw_it_begin() {
+    let mut stage = Stage::new(33);
+    stage.world.http.push(Reply::text(&["One."]));
+    stage.submit("First");
+    stage.page.advance(1_000);
+    let answer = stage.page.view.as_ref().unwrap().snapshot.items[1].meta.node_id.clone().unwrap();
+    stage.world.http.push(slow("Tw", 5_000, "o."));
+    let op = Op::TurnFork {
+        submission_id: stage.page.submission(),
+        thread_id: stage.thread.clone(),
+        sibling_of_node_id: answer,
+        input: UserInput::text("First"),
+        overrides: None,
+    };
+    run_of(&stage.page.ask(&op));
+    stage.page.subscribe(&stage.thread);
+    stage.page.advance(10_000);
+    assert!(stage.page.lost, "the page shows an answer that does not say which of two it is");
+    stage.page.subscribe(&stage.thread);
+    stage.check_view();
+    let items = &stage.page.view.as_ref().unwrap().snapshot.items;
+    let branch = items.last().unwrap().meta.branch.as_ref().map(|branch| (branch.index, branch.count));
+    assert_eq!(branch, Some((1, 2)));
+}

@@ -80,6 +80,7 @@ impl<W: World> Engine<W> {
         let Some(subscribe) = subscribe else {
             return self.core.publisher.greet(connection, submission_id, None);
         };
+        self.core.publisher.wants(connection, &subscribe.thread_id);
         self.greet_in_time(connection, submission_id.clone());
         let request = Request::Greet { submission_id: submission_id.clone() };
         let mail = Mail { connection, client: client_id, request };
@@ -141,6 +142,9 @@ impl<W: World> Engine<W> {
             }
         };
         let route = route(&op);
+        if let Op::ThreadSubscribe { thread_id, .. } = &op {
+            self.core.publisher.wants(connection, thread_id);
+        }
         let mail = Mail { connection, client, request: Request::Op { op: Box::new(op), fingerprint } };
         match route {
             Route::Thread(thread_id) => {

@@ -7,7 +7,7 @@ use crate::settings::Refusal;
 use crate::store::records::{Record, StoredThread};
 use crate::store::snapshot::thread_meta;
 use crate::store::{CommitBuilder, RepoError};
-use crate::thread::{Full, Mail, Recall, new_thread, recall, receipt_of};
+use crate::thread::{Full, Mail, Recall, new_thread, recall, receipt_of, refuse};
 use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
 use futures::future::FutureExt;
 use futures::stream::StreamExt;
@@ -114,23 +114,10 @@ where
     match outcome.await {
         Ok(Some(text)) => core.publisher.answer_text(mail.connection, &text),
         Ok(None) => {}
-        Err(problem) => again_or_refuse(core, mail, op, fingerprint, &problem).await,
+        Err(problem) => {
+            refuse(&core.world, &core.publisher, mail, ErrorCode::Internal, problem.to_string()).await;
+        }
     }
-}
-
-/// After a failed commit the receipt tells whether it held all the same.
-async fn again_or_refuse<W: World>(
-    core: &Rc<Core<W>>,
-    mail: &Mail,
-    op: &Op,
-    fingerprint: &str,
-    problem: &RepoError,
-) {
-    if let Ok(Recall::Answered(text)) = recall(&core.world, &mail.client, op, fingerprint).await {
-        return core.publisher.answer_text(mail.connection, &text);
-    }
-    let answer = rejected(op.submission_id(), ErrorCode::Internal, &problem.to_string());
-    core.publisher.answer(mail.connection, answer);
 }
 
 async fn perform<W: World>(core: Rc<Core<W>>, op: Op) -> Result<Done, RepoError> {

@@ -30,6 +30,8 @@ struct State {
     /// Those of them that were greeted: they get what goes to every page.
     pages: BTreeSet<ConnectionKey>,
     viewers: BTreeMap<ThreadId, BTreeSet<ConnectionKey>>,
+    /// The thread that each page asked for last: two threads may answer in another order than they were asked.
+    wanted: BTreeMap<ConnectionKey, ThreadId>,
     streams: BTreeMap<ThreadId, Stream>,
 }
 
@@ -95,6 +97,7 @@ impl<W: World> Publisher<W> {
         let mut state = self.state.borrow_mut();
         state.open.remove(&connection);
         state.pages.remove(&connection);
+        state.wanted.remove(&connection);
         state.viewers.retain(|_, viewers| {
             viewers.remove(&connection);
             !viewers.is_empty()
@@ -106,12 +109,18 @@ impl<W: World> Publisher<W> {
         !self.state.borrow().pages.is_empty()
     }
 
-    /// Makes a page see a thread and no other. Answers where the thread's stream stands; what was waiting is sent
+    /// A page asked to see a thread.
+    pub fn wants(&self, connection: ConnectionKey, thread_id: &ThreadId) {
+        self.state.borrow_mut().wanted.insert(connection, thread_id.clone());
+    }
+
+    /// Makes a page see a thread and no other, unless it has asked for another one since. Answers where the thread's stream stands; what was waiting is sent
     /// to the earlier viewers first, so that a snapshot made now holds it.
     pub fn subscribe(&self, connection: ConnectionKey, thread_id: &ThreadId) -> StreamCursor {
         self.flush(thread_id);
         let mut state = self.state.borrow_mut();
-        if state.open.contains(&connection) {
+        let wanted = state.wanted.get(&connection).is_none_or(|wanted| wanted == thread_id);
+        if wanted && state.open.contains(&connection) {
             state.viewers.retain(|_, viewers| {
                 viewers.remove(&connection);
                 !viewers.is_empty()

@@ -162,6 +162,14 @@ impl Tree {
         Siblings { unread_first, known }
     }
 
+    /// Whether a node is the last of its path so far and the first of a branch beside another.
+    pub fn begins_branch(&self, position: &Position) -> bool {
+        let Some(chain) = self.chains.get(&position.chain_id) else { return false };
+        let alone = chain.chain_id == position.node_id && chain.tip_id == position.node_id;
+        let parent = chain.parent.as_ref().map(|(parent, _)| parent);
+        alone && (parent.is_some() || self.siblings(position, parent).known.len() > 1)
+    }
+
     /// Appends nodes one below the other, the first below `parent` (`None`: a new root). Moves the thread's leaf,
     /// takes its next numbers and sets its time; the caller bumps the revision with the commit.
     pub fn append(

@@ -192,43 +192,29 @@ async fn refuse_waiting<W: World>(core: &Rc<Core<W>>, inbox: &mut Inbox, absence
 }
 
 async fn refuse_one<W: World>(core: &Rc<Core<W>>, mail: &Mail, absence: &Absence) {
-    let (op, fingerprint) = match &mail.request {
+    let op = match &mail.request {
         Request::Greet { submission_id } => {
             core.publisher.greet(mail.connection, submission_id.clone(), None);
             return;
         }
-        Request::Op { op, fingerprint } => (op, fingerprint),
+        Request::Op { op, .. } => op,
     };
-    // The Op that deleted the thread may come again: its receipt outlives the thread.
-    if !op.is_query()
-        && let Ok(recalled) = super::recall(&core.world, &mail.client, op, fingerprint).await
-    {
-        match recalled {
-            super::Recall::New => {}
-            super::Recall::Answered(text) => {
-                core.publisher.answer_text(mail.connection, &text);
-                return;
-            }
-            super::Recall::Conflict(event) => {
-                core.publisher.answer(mail.connection, *event);
-                return;
-            }
-        }
-    }
-    let (code, message, retryable) = match absence {
-        Absence::NoThread => (ErrorCode::ThreadNotFound, "there is no such thread".to_owned(), false),
-        Absence::Failure(problem) => (ErrorCode::Internal, problem.clone(), true),
+    let (code, message) = match absence {
+        Absence::NoThread => (ErrorCode::ThreadNotFound, "there is no such thread".to_owned()),
+        Absence::Failure(problem) => (ErrorCode::Internal, problem.clone()),
     };
-    core.publisher.answer(
-        mail.connection,
-        AgentEvent::CommandRejected {
+    if op.is_query() {
+        let answer = AgentEvent::CommandRejected {
             submission_id: op.submission_id().clone(),
             code,
             message,
             thread_id: op.thread_id().cloned(),
-            retryable,
-        },
-    );
+            retryable: code == ErrorCode::Internal,
+        };
+        return core.publisher.answer(mail.connection, answer);
+    }
+    // The Op that deleted the thread may come again: its receipt outlives the thread.
+    super::refuse(&core.world, &core.publisher, mail, code, message).await;
 }
 
 impl<W: World> Actor<W> {

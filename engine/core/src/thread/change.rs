@@ -2,8 +2,7 @@
 
 use super::actor::{Actor, Broken};
 use super::{Mail, receipt_of};
-use crate::ports::Store;
-use crate::ports::{StoreError, Table, World};
+use crate::ports::{Commit, Query, Row, Store, StoreError, Table, World};
 use crate::store::records::{
     NodePayload, Record, StoredApproval, StoredInteraction, StoredNode, StoredReceipt, StoredRun,
     StoredThread,
@@ -63,6 +62,9 @@ impl Change {
         new: Vec<NewNode>,
     ) -> Vec<StoredNode> {
         self.touched = true;
+        // The first item of a branch tells which one it is. When only the branch's context was there before, no page
+        // has been told.
+        self.path_replaced |= parent.is_some_and(|parent| self.next.tree.begins_branch(parent));
         let appended = self.next.tree.append(&mut self.next.thread, parent, run_id, at_ms, new);
         self.builder.put_all(&appended.chains);
         appended.nodes
@@ -283,7 +285,7 @@ impl<W: World> Actor<W> {
             change.builder.put(receipt);
             change.builder.strict();
         }
-        self.core.world.store().commit(change.builder.build()?).await.map_err(RepoError::Store)?;
+        self.write(change.builder.build()?).await?;
         let before = std::mem::replace(&mut self.state, change.next);
         if let Some((_, text, mail)) = &answer {
             self.core.publisher.answer_text(mail.connection, text);
@@ -299,6 +301,22 @@ impl<W: World> Actor<W> {
         }
         self.show_presence();
         Ok(())
+    }
+
+    /// Writes a commit. When nobody knows whether it holds, what is stored tells: this actor is the only writer of its
+    /// thread, and every commit raises a revision or brings rows that were not there.
+    async fn write(&self, commit: Commit) -> Result<(), RepoError> {
+        let rows = commit.put.clone();
+        let store = self.core.world.store();
+        let problem = match store.commit(commit).await {
+            Ok(()) => return Ok(()),
+            Err(StoreError::Unknown(problem)) if !rows.is_empty() => problem,
+            Err(error) => return Err(RepoError::Store(error)),
+        };
+        let get = |row: &Row| Query::Get { table: row.table, key: row.key.clone() };
+        let found = store.read(rows.iter().map(get).collect()).await.map_err(RepoError::Store)?;
+        let holds = found.iter().map(|rows| rows.first()).eq(rows.iter().map(Some));
+        if holds { Ok(()) } else { Err(RepoError::Store(StoreError::Aborted(problem))) }
     }
 
     /// Sends an event of this thread.
@@ -320,5 +338,20 @@ pub(crate) fn must_reload(error: &RepoError) -> bool {
         )
         | RepoError::Damaged { .. }
         | RepoError::Unstorable { .. } => false,
+    }
+}
+
+/// Whether an error tells for sure that nothing was written.
+pub(crate) fn changed_nothing(error: &RepoError) -> bool {
+    match error {
+        RepoError::Store(StoreError::Full | StoreError::Aborted(_)) | RepoError::Unstorable { .. } => true,
+        RepoError::Store(
+            StoreError::Conflict(_)
+            | StoreError::Unknown(_)
+            | StoreError::Newer
+            | StoreError::Blocked
+            | StoreError::Corrupt(_),
+        )
+        | RepoError::Damaged { .. } => false,
     }
 }

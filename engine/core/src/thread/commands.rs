@@ -1,8 +1,8 @@
 //! Ops that change a thread: each is one commit with its receipt, then its answer, then its events.
 
-use super::change::must_reload;
+use super::change::{changed_nothing, must_reload};
 use super::legality::{OpKind, Ruling, Situation, ruling};
-use super::{Actor, Broken, Change, Mail, Recall, recall};
+use super::{Actor, Broken, Change, Mail, Recall, recall, refuse};
 use crate::ports::{Table, World};
 use crate::store::records::{Record, StoredNode, StoredThread};
 use crate::store::snapshot::thread_meta;
@@ -75,16 +75,12 @@ impl<W: World> Actor<W> {
             if again && attempt < ATTEMPTS_COUNT_MAX && self.reload().await.is_ok() {
                 continue;
             }
-            self.core.publisher.answer(
-                mail.connection,
-                AgentEvent::CommandRejected {
-                    submission_id: op.submission_id().clone(),
-                    code: ErrorCode::Internal,
-                    message: problem.to_string(),
-                    thread_id: Some(self.id.clone()),
-                    retryable: true,
-                },
-            );
+            let (core, message) = (&self.core, problem.to_string());
+            refuse(&core.world, &core.publisher, mail, ErrorCode::Internal, message).await;
+            if matches!(&problem, Broken::Repo(error) if changed_nothing(error)) {
+                // The thread is as this actor believes: what runs goes on.
+                return Ok(());
+            }
             return Err(problem);
         }
     }

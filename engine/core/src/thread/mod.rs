@@ -17,5 +17,5 @@ pub(crate) use change::{Change, item_end, item_events};
 pub(crate) use commands::new_thread;
 pub use legality::{OpKind, Ruling, Situation, ruling};
 pub(crate) use mailbox::{Full, Handle, Inbox, Mail, Request, Urgent, mailbox};
-pub(crate) use receipt::{Recall, recall, receipt_of};
+pub(crate) use receipt::{Recall, recall, receipt_of, refuse};
 pub(crate) use turns::turn_start;

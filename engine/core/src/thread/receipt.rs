@@ -1,10 +1,11 @@
 //! Receipts: the durable answer to a submission, given again when the same submission comes again.
 
 use super::Mail;
-use crate::ports::World;
-use crate::store::RepoError;
-use crate::store::records::StoredReceipt;
+use crate::host::Publisher;
+use crate::ports::{Clock, Store, Table, World};
+use crate::store::records::{Record, StoredReceipt};
 use crate::store::repo;
+use crate::store::{CommitBuilder, RepoError};
 use panelot_protocol::event::{AgentEvent, ErrorCode};
 use panelot_protocol::frame::EventFrame;
 use panelot_protocol::ids::ClientId;
@@ -74,6 +75,47 @@ pub(crate) fn receipt_of(
         answer: Some(text.clone()),
     };
     Ok((receipt, text))
+}
+
+/// Times that a refusal is tried to be stored.
+const REFUSALS_COUNT_MAX: u32 = 3;
+
+/// Refuses an Op that could not be done, so that the same submission is refused the same way again. An Op whose commit
+/// holds all the same gets the answer that is stored. Only a database that takes nothing at all leaves a refusal
+/// unstored.
+pub(crate) async fn refuse<W: World>(
+    world: &W,
+    publisher: &Publisher<W>,
+    mail: &Mail,
+    code: ErrorCode,
+    message: String,
+) {
+    let Some((op, fingerprint)) = mail.op() else { return };
+    let answer = AgentEvent::CommandRejected {
+        submission_id: op.submission_id().clone(),
+        code,
+        message,
+        thread_id: op.thread_id().cloned(),
+        retryable: code == ErrorCode::Internal,
+    };
+    for _ in 0..REFUSALS_COUNT_MAX {
+        match recall(world, &mail.client, op, fingerprint).await {
+            Ok(Recall::Answered(text)) => return publisher.answer_text(mail.connection, &text),
+            Ok(Recall::Conflict(event)) => return publisher.answer(mail.connection, *event),
+            Ok(Recall::New) => {}
+            Err(_) => break,
+        }
+        let now_ms = world.clock().now_ms();
+        let stored = receipt_of(&mail.client, op, fingerprint, answer.clone(), now_ms);
+        let Ok((receipt, text)) = stored else { break };
+        let mut builder = CommitBuilder::new();
+        builder.absent(Table::Receipts, receipt.key()).put(&receipt).strict();
+        let Ok(commit) = builder.build() else { break };
+        if world.store().commit(commit).await.is_ok() {
+            return publisher.answer_text(mail.connection, &text);
+        }
+    }
+    publisher.answer(mail.connection, answer);
 }
 
 impl Mail {

@@ -261,6 +261,11 @@ impl<W: World> Actor<W> {
         next.recovery = None;
         let mut change = self.change();
         change.builder.strict();
+        if run.leaf_id.is_some() && change.next.thread.leaf_id != run.leaf_id {
+            // Another branch was looked at meanwhile: the run goes on where it stopped.
+            change.thread().leaf_id.clone_from(&run.leaf_id);
+            change.path_replaced = true;
+        }
         change.say(turn_start(run));
         if run.recovery == Some(RecoveryReason::Interrupted) && run.open_calls.is_empty() {
             let payload = NodePayload::SystemNotice {
@@ -319,6 +324,8 @@ impl<W: World> Actor<W> {
                     self.put_interrupted_call(&mut change, run, open);
                 }
                 next.open_calls = Vec::new();
+                self.put_steers(&mut change, run);
+                next.steers = Vec::new();
                 next.leaf_id = self.put_notice(
                     &mut change,
                     run,

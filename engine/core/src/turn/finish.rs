@@ -100,6 +100,8 @@ impl<W: World> Actor<W> {
             true => NoticeKind::IncompleteAnswer,
             false => NoticeKind::ProviderFailed,
         };
+        self.put_steers(&mut change, run);
+        run_after.steers = Vec::new();
         run_after.leaf_id = self.put_notice(&mut change, run, notice, &error.message);
         let after = match resumable {
             true => stopped(run, RecoveryReason::Interrupted)?,
@@ -130,8 +132,9 @@ impl<W: World> Actor<W> {
             Some(reason) => stopped(run, reason)?,
             None => step(run, RunState::Failed { error: error.clone() })?,
         };
+        self.put_steers(&mut change, run);
         let leaf_id = self.put_notice(&mut change, run, NoticeKind::ProviderFailed, &error.message);
-        let after = StoredRun { leaf_id, ..after };
+        let after = StoredRun { leaf_id, steers: Vec::new(), ..after };
         let recovery = self.recovery_event(&after);
         change.put_run(Some(run), after);
         self.hold_queue(&mut change);
@@ -235,6 +238,20 @@ impl<W: World> Actor<W> {
         change.add(&run.id, self.core.now_ms(), new).last().map(|node| node.id.clone())
     }
 
+    /// Puts what the user added meanwhile into the tree of a run that asks the model no more, or not now: an
+    /// acknowledged message is never lost. The run keeps none of them.
+    pub(crate) fn put_steers(&self, change: &mut Change, run: &StoredRun) {
+        let mut new = Vec::with_capacity(run.steers.len());
+        for input in &run.steers {
+            super::begin::add_tabs(&mut change.thread().tabs, input);
+            let payload = NodePayload::UserMessage { input: input.clone(), steered: true };
+            new.push(NewNode { id: NodeId::new(self.core.id()), payload });
+        }
+        if !new.is_empty() {
+            change.add(&run.id, self.core.now_ms(), new);
+        }
+    }
+
     /// Stops the run that is current: what it does outside is dropped at once, what it wrote so far is kept.
     ///
     /// # Errors
@@ -263,8 +280,10 @@ impl<W: World> Actor<W> {
         for call in &run.open_calls {
             self.put_interrupted_call(change, run, call);
         }
+        self.put_steers(change, run);
         after.leaf_id = self.put_notice(change, run, NoticeKind::Interrupted, "Stopped by the user.");
         let after = StoredRun {
+            steers: Vec::new(),
             state: next.state,
             recovery: None,
             pending_tool: None,

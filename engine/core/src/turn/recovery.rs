@@ -88,8 +88,9 @@ impl<W: World> Actor<W> {
             change.add(&run.id, now_ms, vec![NewNode { id: node_id.clone(), payload }]);
         }
         change.builder.delete(Table::Drafts, Key::text(run.id.as_str()));
+        self.put_steers(&mut change, run);
         let leaf_id = self.put_notice(&mut change, run, NoticeKind::WorkerRestarted, RESTARTED_TEXT);
-        let after = StoredRun { leaf_id, ..stopped(run, RecoveryReason::Interrupted)? };
+        let after = StoredRun { leaf_id, steers: Vec::new(), ..stopped(run, RecoveryReason::Interrupted)? };
         let recovery = self.recovery_event(&after);
         change.put_run(Some(run), after);
         self.say_end(&mut change, run, StopReason::Interrupted);
