@@ -83,7 +83,7 @@ fn native(setup: &Setup, filter: Option<&str>) -> Result<()> {
 
 fn sim(setup: &Setup, filter: Option<&str>) -> Result<()> {
     let mut cargo = native_cargo(setup);
-    cargo.args(["test", "--quiet", "--locked", "--package", SIM]);
+    cargo.args(["test", "--quiet", "--locked", "--profile", "sim", "--package", SIM]);
     proc::run(cargo.args(filter).args(["--", "--nocapture"]))
 }
 

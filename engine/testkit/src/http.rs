@@ -170,13 +170,13 @@ impl Http for ScriptedHttp {
         let this = self.clone();
         async move {
             let authorization = request.headers.iter().find(|(name, _)| name == "authorization");
+            let body: Value = serde_json::from_slice(&request.body).unwrap_or(Value::Null);
             this.sent.borrow_mut().push(Sent {
                 url: request.url.clone(),
                 authorization: authorization.map(|(_, value)| value.clone()),
-                body: serde_json::from_slice(&request.body).unwrap_or(Value::Null),
+                body: body.clone(),
             });
             this.scheduler.pause().await;
-            let body = this.sent.borrow().last().map_or(Value::Null, |sent| sent.body.clone());
             let scripted = || this.script.borrow().as_ref().map(|script| script(&body));
             let reply = this.replies.borrow_mut().pop_front().or_else(scripted);
             let Some(reply) = reply else {

@@ -135,6 +135,11 @@ impl Scheduler {
         self.inner.kill_at_poll.set(Some(self.inner.polls.get() + polls));
     }
 
+    /// Takes a planned end back.
+    pub fn kill_never(&self) {
+        self.inner.kill_at_poll.set(None);
+    }
+
     /// Polls so far.
     pub fn polls(&self) -> u64 {
         self.inner.polls.get()

@@ -37,6 +37,12 @@ impl SimStore {
         self.faults.commits.borrow_mut().push(error);
     }
 
+    /// From now on nothing fails.
+    pub fn forget_faults(&self) {
+        self.faults.commits.borrow_mut().clear();
+        self.faults.stuck.set(false);
+    }
+
     /// Makes every access wait for good, or no longer. What waits already stays so.
     pub fn set_stuck(&self, stuck: bool) {
         self.faults.stuck.set(stuck);
