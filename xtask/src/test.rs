@@ -95,6 +95,13 @@ fn wasm(setup: &Setup, filter: Option<&str>) -> Result<()> {
     let dirs = [Some(tools.clone()), toolchain.bin_dir()];
     let path = setup::path_with(dirs.into_iter().flatten());
     for dir in WEB_DIRS {
+        let manifest = fs_err::read_to_string(setup.paths.root.join(dir).join("Cargo.toml"))?;
+        if !manifest.contains("wasm-bindgen-test") {
+            progress::note(&format!(
+                "{dir} has no tests in a browser of its own; the end-to-end tests cover it"
+            ));
+            continue;
+        }
         progress::step(&format!("wasm-pack test {dir}"));
         let mut pack = Command::new(tools.join("wasm-pack"));
         pack.current_dir(&setup.paths.root).env("PATH", &path);
@@ -104,7 +111,8 @@ fn wasm(setup: &Setup, filter: Option<&str>) -> Result<()> {
         pack.env_remove("LD_LIBRARY_PATH").env_remove("RUSTFLAGS").env_remove("CARGO_MANIFEST_DIR");
         pack.env("CARGO_TARGET_DIR", setup.paths.target.join("wasm"));
         pack.args(["test", "--headless", "--chrome", "--mode", "no-install", "--chromedriver"]);
-        pack.arg(&browser.driver).arg(dir).args(["--", "--locked", "--quiet"]);
+        // What follows the directory goes to cargo as it is; a `--` would send it to the tests, and so does --quiet.
+        pack.arg(&browser.driver).args([dir, "--locked"]);
         proc::run(pack.args(filter)).with_context(|| format!("wasm tests of {dir}"))?;
     }
     Ok(())
