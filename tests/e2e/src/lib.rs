@@ -5,9 +5,11 @@
 pub mod seed;
 
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
+use panelot_driver::cdp::Session;
 use panelot_driver::product::{Chat, EnginePort, connect_provider};
 use panelot_driver::provider::Script;
 use panelot_driver::{Browser, LaunchOptions, Provider, Site, SiteOptions, until};
@@ -61,6 +63,8 @@ pub struct World {
     pub provider: Provider,
     /// The pages to work on.
     pub site: Site,
+    /// The session that collects what the worker complains about, while it is watched.
+    watched: Mutex<Option<Session>>,
     _turn: SemaphorePermit<'static>,
 }
 
@@ -83,7 +87,31 @@ impl World {
         let fixtures = Some(workspace()?.join("tests/e2e/fixtures"));
         let site = Site::start(SiteOptions { fixtures, ..SiteOptions::from_environment() }).await?;
         let browser = Browser::launch(options).await?;
-        Ok(Self { browser, provider, site, _turn: turn })
+        let world = Self { browser, provider, site, watched: Mutex::new(None), _turn: turn };
+        world.watch().await?;
+        Ok(world)
+    }
+
+    /// Collects what the worker complains about, from now on.
+    ///
+    /// # Errors
+    /// When no worker comes up.
+    async fn watch(&self) -> Result<()> {
+        let session = self.browser.attach_worker().await?;
+        *self.watched.lock().unwrap_or_else(PoisonError::into_inner) = Some(session);
+        Ok(())
+    }
+
+    /// Lets go of the worker: a watched one is never ended by Chrome, and cannot be killed.
+    ///
+    /// # Errors
+    /// When the worker is gone already.
+    pub async fn unwatch(&self) -> Result<()> {
+        let session = self.watched.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match session {
+            Some(session) => session.detach().await,
+            None => Ok(()),
+        }
     }
 
     /// Opens a page of the site and the chat page beside it, connected to the provider.
@@ -124,12 +152,14 @@ impl World {
     /// # Errors
     /// When it does not die, or no other comes up.
     pub async fn kill_worker(&self) -> Result<()> {
+        self.unwatch().await?;
         let before = self.browser.worker_target().await?;
         self.browser.stop_worker().await?;
         until("the next worker", WITHIN, || async {
             Ok(self.browser.running_worker().await?.filter(|worker| worker.id != before.id).map(|_| ()))
         })
-        .await
+        .await?;
+        self.watch().await
     }
 
     /// Ends the world, and fails when a request broke the rules of the wire or a page or worker complained.

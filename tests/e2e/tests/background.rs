@@ -28,6 +28,7 @@ async fn a_stream_of_75_seconds_ends_well_with_no_page_open_and_no_debugger_atta
     chat.submit("Count slowly").await?;
     chat.page.shows("1 2 3").await?;
     chat.page.close().await?;
+    world.unwatch().await?;
     let before = world.browser.running_worker().await?.context("the worker is gone at once")?;
 
     let is_long = |one: &panelot_driver::provider::RecordedRequest| {

@@ -45,6 +45,7 @@ async fn main() -> Result<()> {
     let mut lines = sizes::measure(&dist)?;
     let options = LaunchOptions { also_load: vec![empty_extension()?], ..LaunchOptions::new(dist) };
     let world = World::start_with(|_: &ParsedRequest| Reply::text("not yet"), &options).await?;
+    world.unwatch().await?;
     lines.extend(start::measure(&world).await?);
     lines.extend(page::measure(&world).await?);
     lines.extend(stream::measure(&world).await?);

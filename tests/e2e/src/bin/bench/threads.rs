@@ -32,6 +32,7 @@ pub(super) async fn measure(world: &World) -> Result<Vec<Measured>> {
         seed::put_rows(&chat.page, &seed::thread_rows(&format!("{nodes} nodes"), nodes)?).await?;
     }
     world.kill_worker().await?;
+    world.unwatch().await?;
     chat.page.reload().await?;
     let chat = Chat::on(chat.page).await?;
     let mut times = [Vec::new(), Vec::new()];
