@@ -1,6 +1,7 @@
 //! Secrets at rest: AES-GCM with a key that WebCrypto keeps and nothing can read, in a database of its own.
 
 use crate::chrome::js_message;
+use crate::entropy::fill_random;
 use idb::{Database, Factory, ObjectStoreParams, TransactionMode};
 use js_sys::{Array, Object, Reflect, Uint8Array};
 use panelot_engine::ports::{Sealed, Vault, VaultError};
@@ -20,9 +21,6 @@ const NONCE_BYTES: u32 = 12;
 extern "C" {
     #[wasm_bindgen(thread_local_v2, js_namespace = crypto, js_name = subtle)]
     static SUBTLE: SubtleCrypto;
-
-    #[wasm_bindgen(catch, js_namespace = crypto, js_name = getRandomValues)]
-    fn fill_random(bytes: &Uint8Array) -> Result<JsValue, JsValue>;
 
     #[wasm_bindgen(catch)]
     fn btoa(text: &str) -> Result<String, JsValue>;

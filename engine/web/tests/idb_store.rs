@@ -4,7 +4,8 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use idb::{Factory, TransactionMode};
-use panelot_engine::ports::{Key, Query, Store, StoreError, Table};
+use panelot_engine::ports::{Entropy, Key, Query, Store, StoreError, Table};
+use panelot_engine_web::entropy::WebEntropy;
 use panelot_engine_web::idb::IdbStore;
 use panelot_testkit::store_contract::{CASES, run};
 use wasm_bindgen::JsValue;
@@ -13,7 +14,7 @@ use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
 wasm_bindgen_test_configure!(run_in_browser);
 
 fn fresh(name: &str) -> String {
-    format!("{name}-{}", js_sys::Math::random())
+    format!("{name}-{}", WebEntropy.uuid())
 }
 
 #[wasm_bindgen_test]
