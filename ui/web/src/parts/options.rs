@@ -94,11 +94,10 @@ fn Models() -> Element {
             None => store.t(Key::ConnAdd).to_owned(),
         };
         let first = settings.default_model.is_none();
-        let id = form.connection_id.clone();
         return rsx! {
             section {
                 h2 { "{title}" }
-                Connect { key: "{id}", initial: *form, make_default: first, done: move |()| doing.set(Doing::Listing) }
+                Connect { initial: *form, make_default: first, done: move |()| doing.set(Doing::Listing) }
                 button { class: "link", style: "align-self: flex-start", onclick: move |_| doing.set(Doing::Listing), {store.t(Key::Cancel)} }
             }
         };
