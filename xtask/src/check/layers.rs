@@ -23,7 +23,8 @@ const MAY_USE: [(&str, &[&str]); 14] = [
     ("panelot-ui", &["panelot-protocol", "panelot-providers"]),
     ("panelot-ui-web", &["panelot-protocol", "panelot-providers", "panelot-ui"]),
     ("panelot-driver", &["panelot-protocol"]),
-    ("panelot-e2e", &["panelot-driver", "panelot-protocol"]),
+    // The stories seed databases with stored records.
+    ("panelot-e2e", &["panelot-driver", "panelot-engine", "panelot-protocol"]),
     ("panelot-sim", &["panelot-engine", "panelot-protocol", "panelot-providers", "panelot-testkit"]),
     ("xtask", &["panelot-driver", "panelot-protocol"]),
 ];
