@@ -10,7 +10,7 @@ pub mod policy;
 pub mod rules;
 pub mod sensitive;
 
-pub use call::{Decision, Executed, Held, Permitted, Refusal, ToolCall};
+pub use call::{Change, Decision, Executed, Held, Permitted, Refusal, ToolCall};
 pub use origins::{Origin, OriginPattern, Place, UrlProblem, WebUrl};
 pub use payload::{Finding, Taints};
 pub use policy::{

@@ -306,7 +306,12 @@ impl<W: World> Actor<W> {
     /// Writes a commit. When nobody knows whether it holds, what is stored tells: this actor is the only writer of its
     /// thread, and every commit raises a revision or brings rows that were not there.
     async fn write(&self, commit: Commit) -> Result<(), RepoError> {
-        let rows = commit.put.clone();
+        // A row that is written twice in one commit is stored as it was written last.
+        let mut rows: Vec<Row> = Vec::with_capacity(commit.put.len());
+        for row in &commit.put {
+            rows.retain(|have| (have.table, &have.key) != (row.table, &row.key));
+            rows.push(row.clone());
+        }
         let store = self.core.world.store();
         let problem = match store.commit(commit).await {
             Ok(()) => return Ok(()),

@@ -6,7 +6,7 @@ use super::toolbox::{self, Invocation};
 use super::tools::{self, Prepared, ToolEnd};
 use super::{Effect, EffectEnd};
 use crate::permission::{
-    Decision, Held, Permitted, Question, SensitiveOrigins, ThreadScope, ToolCall, Verdict, verdict,
+    Decision, Held, Permitted, Question, Refusal, SensitiveOrigins, ThreadScope, ToolCall, Verdict, verdict,
 };
 use crate::ports::{Key, World};
 use crate::store::records::{
@@ -172,6 +172,11 @@ impl<W: World> Actor<W> {
         };
         match decided {
             Decision::Permitted(permitted) => self.execute(&run, node, facts, permitted).await,
+            Decision::Held(_) if approval.is_some() => {
+                // One question per call: what was accepted is another thing by now, so the model decides anew.
+                let text = Refusal::Changed(crate::permission::Change::Place).to_string();
+                self.refused(&run, &node, &text).await
+            }
             Decision::Held(held) => self.ask(&run, node, facts, held).await,
             Decision::Denied(because) => self.refused(&run, &node, &because.to_string()).await,
         }
