@@ -21,7 +21,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 /// The variable that names the unpacked bundle to test.
 pub const DIST_VARIABLE: &str = "PANELOT_DIST";
 /// How long anything may take that a test waits for; generous, for a machine that is busy.
-pub const WITHIN: Duration = Duration::from_secs(60);
+pub const WITHIN: Duration = Duration::from_secs(120);
 /// The key of the demo connection. It must never leave for anywhere but its endpoint.
 pub const KEY: &str = "sk-planted-key-7f3a";
 /// How many browsers run at once.

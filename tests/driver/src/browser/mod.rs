@@ -20,9 +20,9 @@ use crate::extension::extension_id;
 use crate::until;
 
 /// How long the extension's worker may take to come up; generous, for a machine that is busy.
-pub const WORKER_S_MAX: u64 = 30;
+pub const WORKER_S_MAX: u64 = 90;
 /// How long a page or the side panel may take to appear.
-pub const PAGE_S_MAX: u64 = 30;
+pub const PAGE_S_MAX: u64 = 90;
 
 /// How to start the browser.
 #[derive(Debug, Clone)]

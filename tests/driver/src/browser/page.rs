@@ -14,7 +14,7 @@ use crate::cdp::Session;
 use crate::until;
 
 /// How long an element may take to appear, or a condition in a page to hold.
-pub const ELEMENT_S_MAX: u64 = 30;
+pub const ELEMENT_S_MAX: u64 = 90;
 
 /// What `prefers-color-scheme` says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

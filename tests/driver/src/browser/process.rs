@@ -18,7 +18,7 @@ pub const CHROMIUM_VARIABLE: &str = "PANELOT_CHROMIUM";
 /// The names under which Chromium is looked for. Branded Chrome ignores `--load-extension`.
 const CHROMIUM_NAMES: [&str; 3] = ["chromium", "chromium-browser", "chrome"];
 /// How long the browser may take until its DevTools answer.
-const START_S_MAX: u64 = 60;
+const START_S_MAX: u64 = 120;
 /// How long the browser may take to end by itself.
 const QUIT_S_MAX: u64 = 20;
 /// How much of the browser's log an error quotes.

@@ -11,11 +11,11 @@ use crate::browser::{Browser, Page};
 use crate::until;
 
 /// How long a step of a turn may take.
-const STEP_S_MAX: u64 = 60;
+const STEP_S_MAX: u64 = 120;
 /// More presses than any page has stops for the Tab key.
 const TAB_PRESSES_MAX: usize = 80;
 /// How long a decision may take to be taken: the keys of a card sleep at first.
-const DECISION_S_MAX: u64 = 20;
+const DECISION_S_MAX: u64 = 60;
 
 /// The selector of a test name.
 #[must_use]
