@@ -5,7 +5,7 @@
 use panelot_sim::{Outcome, run_seed};
 
 /// Seeds of the test command.
-const SEEDS_COUNT: u64 = 400;
+const SEEDS_COUNT: u64 = 2_000;
 
 fn report(outcome: &Outcome) -> String {
     format!(
