@@ -51,7 +51,7 @@ pub fn collect_page(tokens_max: u32) -> Collected {
     let mut collector = Collector::new(tokens_max);
     let Some(body) = dom::document().body() else { return collector.finish() };
     with_names(|names| {
-        collector.window = Part::measure(&collector.facts);
+        collector.window = Part::measure(&collector.facts, tokens_max);
         if let Some((index, frame)) =
             collector.element(names, &body, &body.local_name(), None, Context::default())
         {

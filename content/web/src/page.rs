@@ -24,6 +24,8 @@ const IDENTITY_TOKENS: u32 = 4_000;
 struct Told {
     lines: Vec<String>,
     part_only: bool,
+    /// What was asked for: a later reading is comparable when it asks for as much.
+    tokens_max: u32,
     scroll: (f64, f64),
 }
 
@@ -117,7 +119,7 @@ pub fn snapshot(tokens_max: u32, scope: Option<&str>) -> Result<PageSnapshot, Fa
         return Err(empty(&collected));
     }
     if scope.is_none() {
-        remember(&collected, lines(&tree));
+        remember(&collected, lines(&tree), tokens_max);
     }
     Ok(PageSnapshot {
         url: shortened(&collected.facts.url, limits::URL_CHARS_MAX),
@@ -163,9 +165,9 @@ fn lines(tree: &Tree) -> Vec<String> {
     tree.items.iter().map(|item| render::line(item, None).replace(" [focused]", "")).collect()
 }
 
-fn remember(collected: &Collected, lines: Vec<String>) {
+fn remember(collected: &Collected, lines: Vec<String>, tokens_max: u32) {
     let part_only = collected.facts.unread != Unread::default();
-    let told = Told { lines, part_only, scroll: scroll() };
+    let told = Told { lines, part_only, tokens_max, scroll: scroll() };
     with_page(|page| page.told = Some(told));
 }
 
@@ -188,18 +190,22 @@ pub fn follow_scroll(tokens_max: u32) {
     }
 }
 
-fn collect_for_diff(tokens_max: u32) -> Collected {
-    collect::collect_page(limits::SNAPSHOT_TOKENS_DEFAULT.max(tokens_max))
+/// The budget of a reading that is only compared: that of the last one, so that both are of the same part.
+fn tokens_for_diff(tokens_max: u32) -> u32 {
+    let told = with_page(|page| page.told.as_ref().map(|told| told.tokens_max));
+    told.unwrap_or(limits::SNAPSHOT_TOKENS_DEFAULT).max(tokens_max)
 }
 
 fn read_for_diff(tokens_max: u32) {
-    let collected = collect_for_diff(tokens_max);
-    remember(&collected, lines(&tree::distil(&collected.facts)));
+    let tokens_max = tokens_for_diff(tokens_max);
+    let collected = collect::collect_page(tokens_max);
+    remember(&collected, lines(&tree::distil(&collected.facts)), tokens_max);
 }
 
 /// What changed since the page was last told; empty if nothing did.
 pub fn take_diff(tokens_max: u32) -> String {
-    let collected = collect_for_diff(tokens_max);
+    let read_max = tokens_for_diff(tokens_max);
+    let collected = collect::collect_page(read_max);
     let tree = tree::distil(&collected.facts);
     let after = lines(&tree);
     let before = with_page(|page| page.told.take()).map(|told| told.lines).unwrap_or_default();
@@ -209,7 +215,7 @@ pub fn take_diff(tokens_max: u32) -> String {
         Some(item) => line_with_ref(&collected, item),
         None => String::new(),
     });
-    remember(&collected, after);
+    remember(&collected, after, read_max);
     told.unwrap_or_default()
 }
 

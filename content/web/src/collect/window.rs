@@ -7,8 +7,10 @@ use panelot_content::facts::{PageFacts, Unread};
 use panelot_content::roles;
 use std::cell::Cell;
 
-/// A page with more elements than this is walked only around the viewport.
-const WHOLE_ELEMENTS_MAX: u32 = 2_500;
+/// A page with more elements than this is walked only around the viewport, unless a larger reading is asked for.
+const WHOLE_ELEMENTS_MIN: u32 = 2_500;
+/// A page with more elements than this is never walked whole.
+const WHOLE_ELEMENTS_MAX: u32 = 20_000;
 /// Containers with at least this many children are searched for the part that is near.
 const LONG_CHILDREN_MIN: u32 = 40;
 /// Containers with at least this many children are measured to see whether they are near at all.
@@ -34,11 +36,13 @@ impl Part {
         Part { range: None, skipped: Cell::new(false) }
     }
 
-    /// The viewport, as much above it and twice as much below it, if the page is large.
-    pub(super) fn measure(facts: &PageFacts) -> Part {
+    /// The viewport, as much above it and twice as much below it, if the page has more elements than a reading of
+    /// `tokens_max` could tell: each that is told takes at least a token.
+    pub(super) fn measure(facts: &PageFacts, tokens_max: u32) -> Part {
         let count = dom::document().by_tag("*").len();
         let height = facts.viewport_height;
-        let range = (count > WHOLE_ELEMENTS_MAX).then_some((-height, 3.0 * height));
+        let whole_max = tokens_max.clamp(WHOLE_ELEMENTS_MIN, WHOLE_ELEMENTS_MAX);
+        let range = (count > whole_max).then_some((-height, 3.0 * height));
         Part { range, skipped: Cell::new(false) }
     }
 

@@ -25,6 +25,17 @@ fn the_budget_holds_on_a_huge_page_and_says_what_is_missing() {
 }
 
 #[wasm_bindgen_test]
+fn a_reading_that_asks_for_more_walks_a_page_whole_and_is_compared_with_as_much() {
+    let fixture = table(1_000);
+    let whole = page::snapshot(50_000, None).unwrap();
+    assert!(!whole.truncated && whole.text.contains("\"Buy 999\""), "{}", whole.text);
+    fixture.run("root.querySelectorAll('button')[999].textContent = 'Sold'");
+    let changes = page::take_diff(1_500);
+    let told: Vec<&str> = changes.lines().filter_map(|line| line.split(" [").next()).collect();
+    assert_eq!(told, ["+ - button \"Sold\"", "- - button \"Buy 999\""]);
+}
+
+#[wasm_bindgen_test]
 fn scrolled_to_the_end_the_end_is_told() {
     let fixture = table(4_000);
     fixture.run("window.scrollTo(0, document.documentElement.scrollHeight)");
