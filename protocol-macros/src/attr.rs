@@ -21,8 +21,12 @@ pub struct ContainerAttrs {
     pub transparent: bool,
     /// `default`
     pub default: bool,
+    /// The function of a `default = "..."`.
+    pub default_by: Option<LitStr>,
     /// `from` or `try_from`: the type that is read in the place of this one.
     pub read_as: Option<Type>,
+    /// Whether that is a `try_from`.
+    pub read_can_fail: bool,
     /// `into`: the type that is written in the place of this one.
     pub written_as: Option<Type>,
     /// The limits of the shape.
@@ -45,6 +49,8 @@ pub struct FieldAttrs {
     pub rename: Option<String>,
     /// `default`
     pub default: bool,
+    /// The function of a `default = "..."`.
+    pub default_by: Option<LitStr>,
     /// `skip_serializing_if`
     pub skipped_if: Option<Path>,
     /// `flatten`
@@ -96,8 +102,14 @@ impl ContainerAttrs {
                 "rename_all_fields" => read.rename_all_fields = Some(case(&meta)?),
                 "tag" => read.tag = Some(string(&meta)?),
                 "transparent" => read.transparent = true,
-                "default" => read.default = default(&meta)?,
-                "from" | "try_from" => read.read_as = Some(type_in_string(&meta)?),
+                "default" => {
+                    read.default = true;
+                    read.default_by = function_of_default(&meta)?;
+                }
+                name @ ("from" | "try_from") => {
+                    read.read_can_fail = name == "try_from";
+                    read.read_as = Some(type_in_string(&meta)?);
+                }
                 "into" => read.written_as = Some(type_in_string(&meta)?),
                 "deny_unknown_fields" => {
                     return Err(
@@ -142,7 +154,10 @@ impl FieldAttrs {
         each(ctxt, attrs, "serde", |meta| {
             match word(&meta).as_str() {
                 "rename" => read.rename = Some(string(&meta)?),
-                "default" => read.default = default(&meta)?,
+                "default" => {
+                    read.default = true;
+                    read.default_by = function_of_default(&meta)?;
+                }
                 "skip_serializing_if" => {
                     read.skipped_if = Some(meta.path.clone());
                     string(&meta)?;
@@ -234,11 +249,8 @@ fn case(meta: &ParseNestedMeta<'_>) -> syn::Result<Case> {
     Case::parse(&name.value()).ok_or_else(|| syn::Error::new(name.span(), "not a spelling that serde knows"))
 }
 
-fn default(meta: &ParseNestedMeta<'_>) -> syn::Result<bool> {
-    if meta.input.peek(syn::Token![=]) {
-        string(meta)?;
-    }
-    Ok(true)
+fn function_of_default(meta: &ParseNestedMeta<'_>) -> syn::Result<Option<LitStr>> {
+    if meta.input.peek(syn::Token![=]) { meta.value()?.parse().map(Some) } else { Ok(None) }
 }
 
 fn not_understood(meta: &ParseNestedMeta<'_>) -> syn::Error {

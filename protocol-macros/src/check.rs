@@ -8,8 +8,20 @@ use std::collections::BTreeSet;
 
 const FORMATS: [&str; 5] = ["uuid", "id", "hash", "decimal", "base64"];
 
+/// What a model is checked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// To say what the type looks like on the wire.
+    Shape,
+    /// To read it from a JSON value, which may be one of our own records.
+    Reader,
+}
+
 /// Notes every fault of the model.
-pub fn check(ctxt: &Ctxt, container: &Container<'_>) {
+pub fn check(ctxt: &Ctxt, container: &Container<'_>, purpose: Purpose) {
+    if purpose == Purpose::Reader {
+        only_derived(ctxt, container);
+    }
     if let Some(parameter) = container.input.generics.params.first() {
         ctxt.fault(parameter, "a type that crosses a context has no generic parameters");
     }
@@ -24,8 +36,8 @@ pub fn check(ctxt: &Ctxt, container: &Container<'_>) {
     }
     match &container.data {
         Data::Union => ctxt.fault(&container.input.ident, "a union has no wire form"),
-        Data::Struct(fields) => of_struct(ctxt, container, fields),
-        Data::Enum(variants) => of_enum(ctxt, container, variants),
+        Data::Struct(fields) => of_struct(ctxt, container, fields, purpose),
+        Data::Enum(variants) => of_enum(ctxt, container, variants, purpose),
     }
     let is_newtype =
         matches!(&container.data, Data::Struct(Fields::Unnamed(_))) || container.attrs.transparent;
@@ -34,6 +46,25 @@ pub fn check(ctxt: &Ctxt, container: &Container<'_>) {
             &container.input.ident,
             "a struct or an enum can only have a `boundary`; limits stand on its fields",
         );
+    }
+}
+
+/// A reader calls no functions that an attribute names.
+fn only_derived(ctxt: &Ctxt, container: &Container<'_>) {
+    let by = container.attrs.default_by.iter();
+    let fields = match &container.data {
+        Data::Union => Vec::new(),
+        Data::Struct(fields) => fields.all().iter().collect(),
+        Data::Enum(variants) => variants.iter().flat_map(|variant| variant.fields.all()).collect::<Vec<_>>(),
+    };
+    for function in by.chain(fields.iter().filter_map(|field| field.attrs.default_by.as_ref())) {
+        ctxt.fault(function, "`FromJson` takes the default of the type, not that of a function");
+    }
+    for field in fields {
+        if let Some(functions) = field.attrs.by_functions.as_ref().filter(|_| field.attrs.nullable.is_none())
+        {
+            ctxt.fault(functions, "`FromJson` reads the type itself and calls no function of a field");
+        }
     }
 }
 
@@ -46,7 +77,7 @@ fn proxy(ctxt: &Ctxt, container: &Container<'_>, read_as: &syn::Type) {
     }
 }
 
-fn of_struct(ctxt: &Ctxt, container: &Container<'_>, fields: &Fields<'_>) {
+fn of_struct(ctxt: &Ctxt, container: &Container<'_>, fields: &Fields<'_>, purpose: Purpose) {
     let ident = &container.input.ident;
     if container.attrs.tag.is_some() {
         ctxt.fault(ident, "only an enum has a `tag`");
@@ -61,12 +92,12 @@ fn of_struct(ctxt: &Ctxt, container: &Container<'_>, fields: &Fields<'_>) {
         }
         Fields::Named(_) | Fields::Unnamed(_) => {
             let is_newtype = container.attrs.transparent || matches!(fields, Fields::Unnamed(_));
-            of_fields(ctxt, fields, None, container.attrs.default || is_newtype);
+            of_fields(ctxt, fields, None, container.attrs.default || is_newtype, purpose);
         }
     }
 }
 
-fn of_enum(ctxt: &Ctxt, container: &Container<'_>, variants: &[Variant<'_>]) {
+fn of_enum(ctxt: &Ctxt, container: &Container<'_>, variants: &[Variant<'_>], purpose: Purpose) {
     let ident = &container.input.ident;
     if variants.is_empty() {
         ctxt.fault(ident, "an enum without variants has no wire form");
@@ -91,11 +122,11 @@ fn of_enum(ctxt: &Ctxt, container: &Container<'_>, variants: &[Variant<'_>]) {
                 );
             }
         }
-        of_fields(ctxt, &variant.fields, container.attrs.tag.as_deref(), false);
+        of_fields(ctxt, &variant.fields, container.attrs.tag.as_deref(), false, purpose);
     }
 }
 
-fn of_fields(ctxt: &Ctxt, fields: &Fields<'_>, tag: Option<&str>, all_default: bool) {
+fn of_fields(ctxt: &Ctxt, fields: &Fields<'_>, tag: Option<&str>, all_default: bool, purpose: Purpose) {
     let mut names = BTreeSet::new();
     for field in fields.all() {
         if !field.attrs.flatten && !field.name.is_empty() {
@@ -106,11 +137,11 @@ fn of_fields(ctxt: &Ctxt, fields: &Fields<'_>, tag: Option<&str>, all_default: b
                 ctxt.fault(&field.source.ident, format!("`{}` is the tag of the enum", field.name));
             }
         }
-        of_field(ctxt, field, all_default);
+        of_field(ctxt, field, all_default, purpose);
     }
 }
 
-fn of_field(ctxt: &Ctxt, field: &Field<'_>, all_default: bool) {
+fn of_field(ctxt: &Ctxt, field: &Field<'_>, all_default: bool, purpose: Purpose) {
     let attrs = &field.attrs;
     limits(ctxt, &attrs.limits);
     if attrs.flatten {
@@ -122,8 +153,9 @@ fn of_field(ctxt: &Ctxt, field: &Field<'_>, all_default: bool) {
     if let Some(nullable) = attrs.nullable.as_ref().filter(|_| !field.is_option()) {
         ctxt.fault(nullable, "only an `Option` can be `nullable`");
     }
-    if let Some(functions) =
-        attrs.by_functions.as_ref().filter(|_| attrs.wire.is_none() && attrs.nullable.is_none())
+    if purpose == Purpose::Shape
+        && let Some(functions) =
+            attrs.by_functions.as_ref().filter(|_| attrs.wire.is_none() && attrs.nullable.is_none())
     {
         ctxt.fault(functions, "functions hide the wire form: say it with `#[shape(wire = Type)]`");
     }
@@ -132,7 +164,8 @@ fn of_field(ctxt: &Ctxt, field: &Field<'_>, all_default: bool) {
     {
         ctxt.fault(skipped_if, "a field that can be left out needs a `default` to be read back");
     }
-    if field.is_option() && attrs.skipped_if.is_none() && attrs.nullable.is_none() && !all_default {
+    let can_be_null = field.is_option() && attrs.skipped_if.is_none() && attrs.nullable.is_none();
+    if purpose == Purpose::Shape && can_be_null && !all_default {
         ctxt.fault(
             &field.source.ty,
             "`None` would be written as null: add `skip_serializing_if = \"Option::is_none\"`, or `#[shape(nullable)]`",

@@ -4,7 +4,7 @@ use crate::ast::{Container, Data, Field, Fields, inside_option};
 use crate::attr::LimitAttrs;
 use crate::boundary;
 use crate::case::Case;
-use crate::check::check;
+use crate::check::{Purpose, check};
 use crate::ctxt::Ctxt;
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -18,7 +18,7 @@ use syn::{DeriveInput, Type};
 pub fn derive(input: &DeriveInput) -> syn::Result<TokenStream> {
     let ctxt = Ctxt::default();
     let container = Container::read(&ctxt, input);
-    check(&ctxt, &container);
+    check(&ctxt, &container, Purpose::Shape);
     ctxt.finish()?;
     let ident = &input.ident;
     let shape = limited(of_container(&container), &container.attrs.limits);

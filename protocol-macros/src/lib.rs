@@ -1,7 +1,7 @@
 //! Derives the shape (validator, manifest, hash) of a protocol type.
 //!
 //! The way through: `attr` reads attributes, `ast` makes the model, `check` finds what the model must not hold,
-//! `expand` writes the code. Faults are collected in `ctxt`, so that one compilation names them all.
+//! `expand` and `reader` write the code. Faults are collected in `ctxt`, so that one compilation names them all.
 
 mod ast;
 mod attr;
@@ -10,6 +10,7 @@ mod case;
 mod check;
 mod ctxt;
 mod expand;
+mod reader;
 
 use proc_macro::TokenStream;
 use syn::parse_macro_input;
@@ -34,6 +35,16 @@ use syn::parse_macro_input;
 pub fn derive_shape(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as syn::DeriveInput);
     expand::derive(&input).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Derives `FromJson`, the reader of JSON values, from the same attributes; and serde's `Deserialize`, which goes through
+/// it, in the place of serde's own derive.
+///
+/// A field marked `nullable` is an `Option<Option<T>>` in which absent and null differ, with no function of its own.
+#[proc_macro_derive(FromJson, attributes(shape, serde))]
+pub fn derive_from_json(input: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(input as syn::DeriveInput);
+    reader::derive(&input).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
 /// Marks a rule written by hand: `fn(&serde_json::Value) -> Result<(), String>`.

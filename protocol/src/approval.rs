@@ -1,12 +1,12 @@
 //! Questions about tool calls, and what the user answers.
 
 use crate::ids::{ApprovalId, AttachmentId, ItemId, TabId, TurnId};
-use crate::{Shape, limits};
-use serde::{Deserialize, Serialize};
+use crate::{FromJson, Shape, limits};
+use serde::Serialize;
 use serde_json::Value;
 
 /// What a tool does, as rules and people group it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, FromJson, Shape)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolCategory {
     /// Looks, changes nothing.
@@ -34,7 +34,7 @@ pub enum ToolCategory {
 }
 
 /// Everything that the user needs to decide on one tool call.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "camelCase")]
 pub struct ApprovalRequestPayload {
     /// The tool call's item.
@@ -68,7 +68,7 @@ pub struct ApprovalRequestPayload {
 }
 
 /// Marks of a call that is more than ordinary.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "snake_case")]
 pub enum ApprovalFlag {
     /// The parameters hold something sensitive.
@@ -82,7 +82,7 @@ pub enum ApprovalFlag {
 }
 
 /// A look at the target of a call.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "camelCase")]
 pub struct ApprovalPreview {
     /// The target's line in the last snapshot.
@@ -95,7 +95,7 @@ pub struct ApprovalPreview {
 }
 
 /// What the user decides.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, FromJson, Shape)]
 #[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum ApprovalDecision {
     /// This call, once.
@@ -126,7 +126,7 @@ impl ApprovalDecision {
 }
 
 /// A question that waits, as a snapshot carries it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "camelCase")]
 pub struct PendingApproval {
     /// The question.

@@ -2,11 +2,11 @@
 
 use crate::ids::RequestId;
 use crate::item::ActionOutcome;
-use crate::{Shape, limits};
-use serde::{Deserialize, Serialize};
+use crate::{FromJson, Shape, limits};
+use serde::Serialize;
 
 /// What the engine asks of a content script.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson, Shape)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum ContentOp {
     /// Does one thing in the page.
@@ -40,7 +40,7 @@ pub enum ContentOp {
 }
 
 /// What can be done in a page.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson, Shape)]
 #[serde(tag = "tool", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum ContentAction {
     /// Reads the page.
@@ -121,7 +121,7 @@ impl ContentAction {
 }
 
 /// Mouse buttons.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Shape, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, FromJson, Shape, Default)]
 #[serde(rename_all = "snake_case")]
 pub enum MouseButton {
     /// The main one.
@@ -134,7 +134,7 @@ pub enum MouseButton {
 }
 
 /// Keys that are held down.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "snake_case")]
 pub enum KeyModifier {
     /// Alt.
@@ -148,7 +148,7 @@ pub enum KeyModifier {
 }
 
 /// What happens to the text that is there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Shape, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, FromJson, Shape, Default)]
 #[serde(rename_all = "snake_case")]
 pub enum TypeMode {
     /// It goes.
@@ -159,7 +159,7 @@ pub enum TypeMode {
 }
 
 /// What `wait_for` waits for.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson, Shape)]
 #[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum WaitCondition {
     /// A text is there.
@@ -177,7 +177,7 @@ pub enum WaitCondition {
 }
 
 /// What a content script answers.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "camelCase")]
 pub struct ContentResult {
     /// The protocol's name: [`crate::CONTENT_PROTOCOL`].
@@ -196,7 +196,7 @@ pub struct ContentResult {
 }
 
 /// How a request to a content script went.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson, Shape)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum ContentOutcome {
     /// The script is there and of this build.
@@ -234,7 +234,7 @@ pub enum ContentOutcome {
 }
 
 /// A page as text.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "camelCase")]
 pub struct PageSnapshot {
     /// The document's address.
@@ -253,7 +253,7 @@ pub struct PageSnapshot {
 }
 
 /// What a ref is now.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "camelCase")]
 pub struct TargetDescription {
     /// Its role.
@@ -274,7 +274,7 @@ pub struct TargetDescription {
 }
 
 /// Fields that hold something sensitive.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "snake_case")]
 pub enum SensitiveField {
     /// A password.
@@ -286,7 +286,7 @@ pub enum SensitiveField {
 }
 
 /// What an action did.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "camelCase")]
 pub struct ActionReport {
     /// How sure it is.
@@ -305,7 +305,7 @@ pub struct ActionReport {
 }
 
 /// Kinds of failures of page actions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "snake_case")]
 pub enum ActionFailureCode {
     /// The ref is of an element that is gone or is another one now.

@@ -4,12 +4,12 @@ use crate::budget::{self, Budget};
 use crate::content::{ContentOp, ContentResult};
 use crate::diagnostic::{Diagnostic, Kind, Rule};
 use crate::format::Format;
-use crate::frame::{CURSOR_FIELD, EventFrame};
+use crate::frame::EventFrame;
+use crate::from_json::FromJson;
 use crate::ids::SubmissionId;
 use crate::op::Op;
 use crate::schema::{Shape, TypeShape};
 use crate::validate::{Mode, validate, variant_of};
-use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::fmt;
 
@@ -51,14 +51,7 @@ pub fn decode_op(text: &str) -> Result<Op, DecodeError> {
 /// # Errors
 /// The first fault of an event whose type is known: a `protocol_mismatch`, to be shown.
 pub fn decode_event(text: &str) -> Result<Option<EventFrame>, DecodeError> {
-    let Some((mut value, refusal)) = checked_open::<EventFrame>(text, &budget::EVENT)? else {
-        return Ok(None);
-    };
-    let cursor = value.as_object_mut().and_then(|object| object.remove(CURSOR_FIELD));
-    let unreadable = |error: serde_json::Error| refusal.clone().with(Rule::Unreadable(error.to_string()));
-    let cursor = cursor.map(serde_json::from_value).transpose().map_err(unreadable)?;
-    let event = serde_json::from_value(value).map_err(unreadable)?;
-    Ok(Some(EventFrame { event, cursor }))
+    decode_open(text, &budget::EVENT)
 }
 
 /// Reads what the engine asks of a content script.
@@ -81,27 +74,18 @@ pub fn decode_content_result(text: &str) -> Result<ContentResult, DecodeError> {
 ///
 /// # Errors
 /// The first fault, with the submission that it belongs to where that could be read.
-pub fn decode_closed<T: Shape + DeserializeOwned>(text: &str, budget: &Budget) -> Result<T, DecodeError> {
+pub fn decode_closed<T: Shape + FromJson>(text: &str, budget: &Budget) -> Result<T, DecodeError> {
     let value = parse(text, budget)?;
     let refusal = Refusal::of(&value, T::SHAPE);
     validate(&value, T::SHAPE, Mode::Closed).map_err(|diagnostic| refusal.clone().at(diagnostic))?;
-    serde_json::from_value(value).map_err(|error| refusal.with(Rule::Unreadable(error.to_string())))
+    T::from_json(value).map_err(|error| refusal.with(Rule::Unreadable(error.to_string())))
 }
 
 /// Reads a message of an open set: `None` for a type that this version does not know; unknown fields are ignored.
 ///
 /// # Errors
 /// The first fault of a message whose type is known.
-pub fn decode_open<T: Shape + DeserializeOwned>(
-    text: &str,
-    budget: &Budget,
-) -> Result<Option<T>, DecodeError> {
-    let Some((value, refusal)) = checked_open::<T>(text, budget)? else { return Ok(None) };
-    serde_json::from_value(value).map(Some).map_err(|error| refusal.with(Rule::Unreadable(error.to_string())))
-}
-
-/// A message of an open set that has its shape; `None` for an unknown type.
-fn checked_open<T: Shape>(text: &str, budget: &Budget) -> Result<Option<(Value, Refusal)>, DecodeError> {
+pub fn decode_open<T: Shape + FromJson>(text: &str, budget: &Budget) -> Result<Option<T>, DecodeError> {
     let value = parse(text, budget)?;
     let is_unknown =
         value.as_object().is_some_and(|object| outer_type(object, T::SHAPE) == Err(Rule::UnknownType));
@@ -110,7 +94,7 @@ fn checked_open<T: Shape>(text: &str, budget: &Budget) -> Result<Option<(Value, 
     }
     let refusal = Refusal::of(&value, T::SHAPE);
     validate(&value, T::SHAPE, Mode::Open).map_err(|diagnostic| refusal.clone().at(diagnostic))?;
-    Ok(Some((value, refusal)))
+    T::from_json(value).map(Some).map_err(|error| refusal.with(Rule::Unreadable(error.to_string())))
 }
 
 /// What an `initialize` says of its sender, readable whatever version wrote it.

@@ -12,11 +12,11 @@ use crate::snapshot::{
     ThreadSnapshot, Waiting,
 };
 use crate::turn::{StopReason, TokenUsage, TurnKind};
-use crate::{Shape, limits};
-use serde::{Deserialize, Serialize};
+use crate::{FromJson, Shape, limits};
+use serde::Serialize;
 
 /// Everything that the engine says.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson, Shape)]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
 pub enum AgentEvent {
     /// The connection stands.
@@ -406,6 +406,43 @@ impl AgentEvent {
         }
     }
 
+    /// The submission that it answers or that caused it. A refused greeting has none that can be relied on.
+    pub fn submission_id(&self) -> Option<&SubmissionId> {
+        match self {
+            Self::Initialized { submission_id, .. }
+            | Self::CommandAck { submission_id, .. }
+            | Self::CommandRejected { submission_id, .. }
+            | Self::Pong { submission_id }
+            | Self::ThreadCreated { submission_id, .. }
+            | Self::ThreadForked { submission_id, .. }
+            | Self::ThreadSubscribed { submission_id, .. }
+            | Self::ThreadListed { submission_id, .. }
+            | Self::ThreadItemsPage { submission_id, .. }
+            | Self::ModelsListed { submission_id, .. }
+            | Self::DataExported { submission_id, .. }
+            | Self::DataImported { submission_id, .. } => Some(submission_id),
+            Self::Error { submission_id, .. } | Self::SettingsUpdated { submission_id, .. } => {
+                submission_id.as_ref()
+            }
+            Self::FatalReloadRequired { .. }
+            | Self::TurnStart { .. }
+            | Self::TurnComplete { .. }
+            | Self::TokenUsage { .. }
+            | Self::ItemStart { .. }
+            | Self::ItemDelta { .. }
+            | Self::ItemComplete { .. }
+            | Self::ApprovalRequest { .. }
+            | Self::InteractionRequest { .. }
+            | Self::ThreadDeleted { .. }
+            | Self::ThreadUpdated { .. }
+            | Self::QueueUpdated { .. }
+            | Self::RunRecoveryRequired { .. }
+            | Self::RunWaiting { .. }
+            | Self::TabsUpdated { .. }
+            | Self::ActivityUpdated { .. } => None,
+        }
+    }
+
     /// The thread in whose stream it stands; `None` for answers and for broadcasts across threads.
     pub fn stream_thread(&self) -> Option<&ThreadId> {
         match self {
@@ -445,7 +482,7 @@ impl AgentEvent {
 }
 
 /// Why something failed or was refused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorCode {
     /// A message of the other side could not be read.
@@ -475,7 +512,7 @@ pub enum ErrorCode {
 }
 
 /// Kinds of endpoint failures.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "snake_case")]
 pub enum ProviderErrorKind {
     /// The key was refused.
@@ -503,7 +540,7 @@ pub enum ProviderErrorKind {
 }
 
 /// What is known of an endpoint's failure; never a key, never a whole body.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Shape, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, FromJson, Shape, Default)]
 #[serde(rename_all = "camelCase")]
 pub struct ProviderDetails {
     /// The connection.
@@ -526,7 +563,7 @@ pub struct ProviderDetails {
 }
 
 /// A connection that did not list its models.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "camelCase")]
 pub struct ModelsFailure {
     /// The connection.

@@ -1,14 +1,14 @@
 //! An event as it goes over a Port: the event's own fields, and where it stands in its thread's stream.
 
-use crate::Shape;
 use crate::event::AgentEvent;
 use crate::snapshot::StreamCursor;
+use crate::{FromJson, Shape};
 
 /// The field of an event's object that carries its [`StreamCursor`]. No event has a field of this name.
 pub const CURSOR_FIELD: &str = "stream";
 
 /// One message of the engine to a page.
-#[derive(Debug, Clone, PartialEq, Shape)]
+#[derive(Debug, Clone, PartialEq, FromJson, Shape)]
 pub struct EventFrame {
     /// What happened.
     #[serde(flatten)]

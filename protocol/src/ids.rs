@@ -1,13 +1,13 @@
 //! Identities that cross a context: newtypes, so that one kind can never stand where another is meant.
 
-use crate::Shape;
-use serde::{Deserialize, Serialize};
+use crate::{FromJson, Shape};
+use serde::Serialize;
 use std::fmt;
 
 macro_rules! text_id {
     ($($(#[$doc:meta])* $name:ident: $format:ident),+ $(,)?) => {$(
         $(#[$doc])*
-        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Shape)]
+        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, FromJson, Shape)]
         #[serde(transparent)]
         pub struct $name(#[shape(format = $format)] String);
 
@@ -117,7 +117,7 @@ impl From<&InteractionId> for ItemId {
 }
 
 /// Chrome's number of a tab; valid for one browser session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, FromJson, Shape)]
 #[serde(transparent)]
 pub struct TabId(#[shape(min = 0, max = 2_147_483_647)] pub i32);
 

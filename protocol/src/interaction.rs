@@ -1,12 +1,12 @@
 //! Durable waits of a run for the user, a page or a time.
 
 use crate::ids::{InteractionId, ItemId, TabId, TurnId};
-use crate::{Shape, limits};
-use serde::{Deserialize, Serialize};
+use crate::{FromJson, Shape, limits};
+use serde::Serialize;
 use serde_json::Value;
 
 /// What a run waits for.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson, Shape)]
 #[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum InteractionRequestPayload {
     /// An answer in words.
@@ -82,7 +82,7 @@ pub enum InteractionRequestPayload {
 }
 
 /// What the user answers.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson, Shape)]
 #[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum InteractionResponse {
     /// An answer; finite JSON.
@@ -104,7 +104,7 @@ pub enum InteractionResponse {
 }
 
 /// A wait, as a snapshot carries it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "camelCase")]
 pub struct PendingInteraction {
     /// The wait.

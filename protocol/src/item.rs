@@ -4,12 +4,12 @@ use crate::approval::ToolCategory;
 use crate::event::ErrorCode;
 use crate::ids::{ItemId, NodeId, TabId, TurnId};
 use crate::turn::UserInput;
-use crate::{Shape, limits};
-use serde::{Deserialize, Serialize};
+use crate::{FromJson, Shape, limits};
+use serde::Serialize;
 use serde_json::Value;
 
 /// Kinds of items. A stored node can be of more kinds than these.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "snake_case")]
 pub enum ItemKind {
     /// What the user said.
@@ -27,7 +27,7 @@ pub enum ItemKind {
 }
 
 /// What is known of an item when it starts; which fields are there depends on its kind.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape, Default)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson, Shape, Default)]
 #[serde(rename_all = "camelCase")]
 pub struct ItemMeta {
     /// The stored node that the item shows, once there is one.
@@ -69,7 +69,7 @@ pub struct ItemMeta {
 }
 
 /// Words of the engine; the UI says them in the user's language.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "snake_case")]
 pub enum NoticeKind {
     /// The user stopped the turn.
@@ -95,7 +95,7 @@ pub enum NoticeKind {
 }
 
 /// Where a node stands among its siblings.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "camelCase")]
 pub struct BranchInfo {
     /// Its place, from 0.
@@ -111,7 +111,7 @@ pub struct BranchInfo {
 }
 
 /// What is new in a running item.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape, Default)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson, Shape, Default)]
 #[serde(rename_all = "camelCase")]
 pub struct ItemDelta {
     /// More text.
@@ -128,7 +128,7 @@ pub struct ItemDelta {
 }
 
 /// How an item ended.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "camelCase")]
 pub struct ItemResult {
     /// Whether it went well.
@@ -139,7 +139,7 @@ pub struct ItemResult {
 }
 
 /// What a view can show of an ended item.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape, Default)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson, Shape, Default)]
 #[serde(rename_all = "camelCase")]
 pub struct ItemDetails {
     /// A text that was cut before its end.
@@ -161,7 +161,7 @@ pub struct ItemDetails {
 }
 
 /// How sure it is that a write happened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "snake_case")]
 pub enum ActionOutcome {
     /// The page shows it.
@@ -173,7 +173,7 @@ pub enum ActionOutcome {
 }
 
 /// Where an item is in its life.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "snake_case")]
 pub enum ItemStatus {
     /// Not ended.
@@ -185,7 +185,7 @@ pub enum ItemStatus {
 }
 
 /// An item as a snapshot carries it and a view keeps it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "camelCase")]
 pub struct ItemView {
     /// The item.

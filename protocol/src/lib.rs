@@ -14,6 +14,7 @@ pub mod diagnostic;
 pub mod event;
 pub mod format;
 pub mod frame;
+pub mod from_json;
 #[path = "../schema/hashes.rs"]
 mod hashes;
 pub mod ids;
@@ -31,8 +32,9 @@ pub mod turn;
 pub mod validate;
 pub mod view;
 
+pub use from_json::FromJson;
 pub use hashes::{CONTENT_SCRIPT_SCHEMA_HASH, ENGINE_SCHEMA_HASH};
-pub use panelot_protocol_macros::{Shape, boundary};
+pub use panelot_protocol_macros::{FromJson, Shape, boundary};
 pub use schema::Shape;
 
 /// Name of the protocol between pages and engine.

@@ -8,11 +8,11 @@ use crate::ids::{
 use crate::interaction::InteractionResponse;
 use crate::settings::{GenParams, SettingsPatch};
 use crate::turn::{TurnOverrides, UserInput};
-use crate::{Shape, limits};
-use serde::{Deserialize, Serialize};
+use crate::{FromJson, Shape, limits};
+use serde::Serialize;
 
 /// Everything that a page can ask.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson, Shape)]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
 pub enum Op {
     /// The first message of a connection: who speaks, and which protocol.
@@ -495,7 +495,7 @@ impl Op {
 }
 
 /// A thread to subscribe to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "camelCase")]
 pub struct SubscribeParams {
     /// The thread.
@@ -503,7 +503,7 @@ pub struct SubscribeParams {
 }
 
 /// What a user may change of a thread; an absent field stays as it is.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape, Default)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson, Shape, Default)]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadPatch {
     /// New title.
@@ -532,7 +532,7 @@ pub struct ThreadPatch {
 }
 
 /// What to do about a write that may have happened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "snake_case")]
 pub enum UncertainResolution {
     /// It did not happen: do it again.
@@ -544,7 +544,7 @@ pub enum UncertainResolution {
 }
 
 /// What an import does to what is there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "snake_case")]
 pub enum ImportMode {
     /// Everything there goes first.

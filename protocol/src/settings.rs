@@ -2,12 +2,12 @@
 
 use crate::ids::{ConnectionId, PresetId, RuleId};
 use crate::turn::{ModelRef, PermissionPolicy, ToolLevel};
-use crate::{Shape, limits};
-use serde::{Deserialize, Serialize};
+use crate::{FromJson, Shape, limits};
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Parameters of generation; an unset field is never sent.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape, Default)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson, Shape, Default)]
 #[serde(rename_all = "camelCase")]
 pub struct GenParams {
     /// Sampling temperature.
@@ -32,7 +32,7 @@ pub struct GenParams {
 }
 
 /// How much a model should think.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "snake_case")]
 pub enum ReasoningEffort {
     /// A little.
@@ -44,7 +44,7 @@ pub enum ReasoningEffort {
 }
 
 /// Wire protocols of endpoints.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "snake_case")]
 pub enum ProviderKind {
     /// `POST {baseUrl}/chat/completions`.
@@ -54,7 +54,7 @@ pub enum ProviderKind {
 }
 
 /// Which field carries the longest answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "snake_case")]
 pub enum MaxTokensField {
     /// `max_tokens`.
@@ -64,7 +64,7 @@ pub enum MaxTokensField {
 }
 
 /// Deviations of an endpoint from its kind's wire.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Shape, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, FromJson, Shape, Default)]
 #[serde(rename_all = "camelCase")]
 pub struct QuirkFlags {
     /// Refuses `stream_options`.
@@ -88,7 +88,7 @@ pub struct QuirkFlags {
 }
 
 /// What a model can do.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "camelCase")]
 pub struct ModelCapabilities {
     /// Calls tools.
@@ -104,7 +104,7 @@ pub struct ModelCapabilities {
 }
 
 /// Prices in US dollars per million tokens.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "camelCase")]
 pub struct ModelPricing {
     /// Tokens sent.
@@ -120,7 +120,7 @@ pub struct ModelPricing {
 }
 
 /// A model that can be chosen.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "camelCase")]
 pub struct ModelEntry {
     /// Where it is.
@@ -137,7 +137,7 @@ pub struct ModelEntry {
 }
 
 /// A connection as pages see it: without its secrets.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "camelCase")]
 pub struct ConnectionView {
     /// The connection.
@@ -171,7 +171,7 @@ pub struct ConnectionView {
 }
 
 /// A connection as a page sends it to be stored. The engine normalises the address.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "camelCase")]
 pub struct ConnectionInput {
     /// The connection; an unknown one is made.
@@ -208,7 +208,7 @@ pub struct ConnectionInput {
 }
 
 /// A model preset.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "camelCase")]
 pub struct ModelPreset {
     /// The preset.
@@ -239,7 +239,7 @@ pub struct ModelPreset {
 }
 
 /// What a rule does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "snake_case")]
 pub enum RuleEffect {
     /// Passes without a question.
@@ -251,7 +251,7 @@ pub enum RuleEffect {
 }
 
 /// Where a rule comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "snake_case")]
 pub enum RuleSource {
     /// Written by the user.
@@ -263,7 +263,7 @@ pub enum RuleSource {
 }
 
 /// A permission rule: subject × origin × effect.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "camelCase")]
 pub struct PermissionRule {
     /// The rule.
@@ -281,7 +281,7 @@ pub struct PermissionRule {
 }
 
 /// Interface languages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, FromJson, Shape)]
 pub enum Language {
     /// English.
     #[serde(rename = "en")]
@@ -292,7 +292,7 @@ pub enum Language {
 }
 
 /// Interface themes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Shape, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, FromJson, Shape, Default)]
 #[serde(rename_all = "snake_case")]
 pub enum Theme {
     /// As the system is.
@@ -305,7 +305,7 @@ pub enum Theme {
 }
 
 /// What the user chose about access to sites at first run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Shape, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, FromJson, Shape, Default)]
 #[serde(rename_all = "snake_case")]
 pub enum SiteAccess {
     /// Chrome asks for each site.
@@ -316,7 +316,7 @@ pub enum SiteAccess {
 }
 
 /// All settings as pages see them: without secrets.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape, Default)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson, Shape, Default)]
 #[serde(rename_all = "camelCase")]
 pub struct Settings {
     /// Grows by one with each change.
@@ -352,7 +352,7 @@ pub struct Settings {
 }
 
 /// One change of the settings.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson, Shape)]
 #[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum SettingsPatch {
     /// Chooses a language; absent follows the browser.

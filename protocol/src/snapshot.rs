@@ -6,11 +6,11 @@ use crate::interaction::PendingInteraction;
 use crate::item::ItemView;
 use crate::settings::GenParams;
 use crate::turn::{StopReason, TokenUsage, TurnKind, TurnOverrides, UserInput};
-use crate::{Shape, limits};
-use serde::{Deserialize, Serialize};
+use crate::{FromJson, Shape, limits};
+use serde::Serialize;
 
 /// A thread's metadata at one revision.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadMeta {
     /// The thread.
@@ -52,7 +52,7 @@ pub struct ThreadMeta {
 }
 
 /// What a thread has used.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape, Default)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson, Shape, Default)]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadStats {
     /// Turns of the user.
@@ -65,7 +65,7 @@ pub struct ThreadStats {
 }
 
 /// What changed in a thread's metadata; an absent field is as it was.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape, Default)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson, Shape, Default)]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadMetaPatch {
     /// New title.
@@ -106,7 +106,7 @@ pub struct ThreadMetaPatch {
 }
 
 /// Where a view stands in a thread's stream of events.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "camelCase")]
 pub struct StreamCursor {
     /// The thread.
@@ -118,7 +118,7 @@ pub struct StreamCursor {
 }
 
 /// Everything that a view needs of a thread.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadSnapshot {
     /// Metadata.
@@ -151,7 +151,7 @@ pub struct ThreadSnapshot {
 }
 
 /// A turn that runs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "camelCase")]
 pub struct ActiveTurn {
     /// The turn.
@@ -166,7 +166,7 @@ pub struct ActiveTurn {
 }
 
 /// A wait that is not the user's: shown, never stored in a view's history.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "camelCase")]
 pub struct Waiting {
     /// Why.
@@ -177,7 +177,7 @@ pub struct Waiting {
 }
 
 /// Reasons to wait.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "snake_case")]
 pub enum WaitingReason {
     /// The endpoint asked for fewer requests.
@@ -193,7 +193,7 @@ pub enum WaitingReason {
 }
 
 /// Runs that wait in a thread.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape, Default)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson, Shape, Default)]
 #[serde(rename_all = "camelCase")]
 pub struct QueueView {
     /// The runs in their order.
@@ -204,7 +204,7 @@ pub struct QueueView {
 }
 
 /// A run that waits.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "camelCase")]
 pub struct QueuedRun {
     /// The run.
@@ -219,7 +219,7 @@ pub struct QueuedRun {
 }
 
 /// A run that does not go on by itself.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "camelCase")]
 pub struct RunRecoveryState {
     /// The run.
@@ -236,7 +236,7 @@ pub struct RunRecoveryState {
 }
 
 /// Why a run does not go on by itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "snake_case")]
 pub enum RecoveryReason {
     /// The worker ended, or the endpoint failed, in the middle of an answer: continue or leave.
@@ -250,7 +250,7 @@ pub enum RecoveryReason {
 }
 
 /// A tool call that may have happened.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "camelCase")]
 pub struct PendingTool {
     /// The call's item.
@@ -264,7 +264,7 @@ pub struct PendingTool {
 }
 
 /// A row of the thread list.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadListEntry {
     /// Metadata.
@@ -274,7 +274,7 @@ pub struct ThreadListEntry {
 }
 
 /// What a thread does, for lists.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "snake_case")]
 pub enum ThreadActivity {
     /// Nothing.
@@ -288,7 +288,7 @@ pub enum ThreadActivity {
 }
 
 /// A thread's activity in a broadcast.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "camelCase")]
 pub struct ActivityEntry {
     /// The thread.
@@ -298,7 +298,7 @@ pub struct ActivityEntry {
 }
 
 /// An ordinary tab that a message can mean.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "camelCase")]
 pub struct TabInfo {
     /// The tab.

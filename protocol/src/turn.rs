@@ -1,11 +1,11 @@
 //! What a user submits, how a turn may differ from its thread's defaults, and how turns end.
 
 use crate::ids::{AttachmentId, ConnectionId, TabId};
-use crate::{Shape, limits};
-use serde::{Deserialize, Serialize};
+use crate::{FromJson, Shape, limits};
+use serde::Serialize;
 
 /// A message of the user with everything that it refers to.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape, Default)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson, Shape, Default)]
 #[serde(rename_all = "camelCase")]
 pub struct UserInput {
     /// What the user typed; may be empty when something is attached.
@@ -32,7 +32,7 @@ impl UserInput {
 }
 
 /// Something outside the message that the user pointed at.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "camelCase")]
 pub struct AttachedContext {
     /// What kind of thing it is.
@@ -54,7 +54,7 @@ pub struct AttachedContext {
 }
 
 /// Kinds of referenced things.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "snake_case")]
 pub enum ContextKind {
     /// An open tab; the thread may read it from then on.
@@ -66,7 +66,7 @@ pub enum ContextKind {
 }
 
 /// The tab in front of the user when the message was sent.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "camelCase")]
 pub struct CapturedTab {
     /// Chrome's tab number.
@@ -82,7 +82,7 @@ pub struct CapturedTab {
 }
 
 /// What one turn does differently from its thread.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape, Default)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson, Shape, Default)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnOverrides {
     /// Another model.
@@ -98,7 +98,7 @@ pub struct TurnOverrides {
 }
 
 /// A model of a connection.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "camelCase")]
 pub struct ModelRef {
     /// The endpoint.
@@ -109,7 +109,7 @@ pub struct ModelRef {
 }
 
 /// How much passes without a question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Shape, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, FromJson, Shape, Default)]
 #[serde(rename_all = "snake_case")]
 pub enum PermissionPolicy {
     /// Every tool asks, reads too.
@@ -122,7 +122,7 @@ pub enum PermissionPolicy {
 }
 
 /// Groups of tools by what they need.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, FromJson, Shape)]
 pub enum ToolLevel {
     /// Tabs and browser data.
     L0,
@@ -136,7 +136,7 @@ pub enum ToolLevel {
 }
 
 /// Whose turn it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "snake_case")]
 pub enum TurnKind {
     /// A turn that the user started.
@@ -146,7 +146,7 @@ pub enum TurnKind {
 }
 
 /// Why a turn ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
     /// The model had nothing more to do.
@@ -166,7 +166,7 @@ pub enum StopReason {
 }
 
 /// Tokens of one model call or of several, normalised: `input` includes cache reads and writes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Shape, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, FromJson, Shape, Default)]
 #[serde(rename_all = "camelCase")]
 pub struct TokenUsage {
     /// Tokens sent, cache reads and writes included.

@@ -8,22 +8,22 @@ use panelot_protocol::ids::SubmissionId;
 use panelot_protocol::manifest::{Message as Entry, hash, manifest};
 use panelot_protocol::sample::{faults, valid};
 use panelot_protocol::validate::{Mode, validate};
-use panelot_protocol::{Shape, boundary};
+use panelot_protocol::{FromJson, Shape, boundary};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 const LABEL_CHARS_MAX: u64 = 8;
 const HOPS_COUNT_MAX: u64 = 5;
 
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, FromJson, Shape)]
 #[serde(transparent)]
 struct Name(#[shape(format = id)] String);
 
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "snake_case")]
 enum Mood {
     VeryGood,
@@ -38,7 +38,7 @@ fn first_is_least(value: &Value) -> Result<(), String> {
     if hops.iter().min() == hops.first() { Ok(()) } else { Err("the first hop is not the least".to_owned()) }
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "camelCase")]
 struct Inner {
     #[shape(len_min = 1, len_max = LABEL_CHARS_MAX)]
@@ -57,10 +57,10 @@ struct Inner {
     moods: BTreeMap<Name, Mood>,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson, Shape)]
 struct Empty {}
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson, Shape)]
 #[serde(tag = "type", rename_all = "kebab-case", rename_all_fields = "camelCase")]
 enum Body {
     #[serde(rename = "thing.make")]
@@ -68,7 +68,7 @@ enum Body {
         input: Box<Inner>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         any_value: Option<Value>,
-        #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "some")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[shape(nullable, len_max = 3)]
         folder: Option<Option<String>>,
     },
@@ -76,11 +76,7 @@ enum Body {
     Ping,
 }
 
-fn some<'de, D: serde::Deserializer<'de>>(reader: D) -> Result<Option<Option<String>>, D::Error> {
-    Option::deserialize(reader).map(Some)
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "camelCase")]
 struct Message {
     #[shape(format = uuid)]
@@ -269,21 +265,21 @@ fn a_budget_is_part_of_the_manifest() {
 mod base {
     use super::*;
 
-    #[derive(Shape, Serialize, Deserialize)]
+    #[derive(Shape, Serialize, FromJson)]
     #[serde(tag = "type", rename_all = "snake_case")]
     pub enum Root {
         First { nested: Vec<Nested>, count: u8 },
         Second(Nested),
     }
 
-    #[derive(Shape, Serialize, Deserialize)]
+    #[derive(Shape, Serialize, FromJson)]
     pub struct Nested {
         #[shape(len_max = 8, boundary = rule)]
         text: String,
         choice: Choice,
     }
 
-    #[derive(Shape, Serialize, Deserialize)]
+    #[derive(Shape, Serialize, FromJson)]
     #[serde(rename_all = "lowercase")]
     pub enum Choice {
         Yes,
@@ -317,7 +313,7 @@ mod respelled {
     }
 
     /// Documented here.
-    #[derive(Shape, Serialize, Deserialize)]
+    #[derive(Shape, Serialize, FromJson)]
     pub enum Answer {
         #[serde(rename = "no")]
         Refused,
@@ -326,7 +322,7 @@ mod respelled {
         Granted,
     }
 
-    #[derive(Shape, Serialize, Deserialize)]
+    #[derive(Shape, Serialize, FromJson)]
     #[serde(tag = "type")]
     pub enum Top {
         #[serde(rename = "second")]
@@ -341,7 +337,7 @@ mod respelled {
         One { count: u8, nested: Vec<Part> },
     }
 
-    #[derive(Shape, Serialize, Deserialize)]
+    #[derive(Shape, Serialize, FromJson)]
     pub struct Part {
         choice: Box<Answer>,
         #[shape(len_max = 8, boundary = other_name)]
@@ -353,7 +349,7 @@ mod respelled {
 mod changed {
     use super::*;
 
-    #[derive(Shape, Serialize, Deserialize)]
+    #[derive(Shape, Serialize, FromJson)]
     #[serde(tag = "type", rename_all = "snake_case")]
     pub enum Root {
         First { nested: Vec<Nested>, count: u16 },

@@ -1,11 +1,12 @@
 //! What to change in a request that an endpoint refused: recognised once, applied once, remembered for that model.
 
-use serde::{Deserialize, Serialize};
+use panelot_protocol::FromJson;
+use serde::Serialize;
 
 use crate::types::{Kind, MaxTokensField, Quirks};
 
 /// One change that makes a refused request acceptable. Store it for the model, and say so to the user.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, FromJson)]
 #[serde(rename_all = "snake_case")]
 pub enum Adjustment {
     /// Send the output limit as `max_completion_tokens`.

@@ -1,6 +1,7 @@
 //! What a response becomes: stream events on the way, and a whole or an incomplete answer at the end.
 
-use serde::{Deserialize, Serialize};
+use panelot_protocol::FromJson;
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::errors::ProviderError;
@@ -32,7 +33,7 @@ pub enum StreamEvent {
 }
 
 /// Token use, normalised over providers: every token is counted once.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, FromJson)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Usage {
     /// Everything that was read, cache reads and cache writes included.
@@ -48,7 +49,7 @@ pub struct Usage {
 }
 
 /// A model's price in US dollars per million tokens.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, FromJson)]
 #[serde(rename_all = "camelCase")]
 pub struct Pricing {
     /// Input.
@@ -77,7 +78,7 @@ impl Usage {
 }
 
 /// Why a whole answer ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, FromJson)]
 #[serde(rename_all = "snake_case")]
 pub enum Stop {
     /// The model was done.

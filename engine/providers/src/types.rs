@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use panelot_protocol::FromJson;
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 /// The wire protocol of an endpoint: the one place where providers part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, FromJson)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// `POST {base}/chat/completions`.
@@ -75,7 +76,7 @@ impl fmt::Debug for Connection {
 }
 
 /// The field in which an OpenAI-kind endpoint takes the output limit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, FromJson)]
 #[serde(rename_all = "snake_case")]
 pub enum MaxTokensField {
     /// The older name, which nearly every compatible server knows.
@@ -86,7 +87,7 @@ pub enum MaxTokensField {
 }
 
 /// Deviations of one endpoint or model, absorbed here so that the codecs stay plain. All are off by default.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, FromJson)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Quirks {
     /// `stream_options.include_usage` is refused: do not send it.
@@ -265,7 +266,7 @@ pub enum ToolChoice {
 }
 
 /// How hard the model shall think.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, FromJson)]
 #[serde(rename_all = "lowercase")]
 pub enum ReasoningEffort {
     /// Little.
@@ -289,7 +290,7 @@ impl ReasoningEffort {
 }
 
 /// Generation parameters. What is not set is not sent, so that the endpoint's own default holds.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, FromJson)]
 #[serde(rename_all = "camelCase", default)]
 pub struct GenParams {
     /// Sampling temperature.
@@ -324,7 +325,7 @@ impl GenParams {
 }
 
 /// What a model can do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, FromJson)]
 #[serde(rename_all = "camelCase")]
 pub struct Capabilities {
     /// It can call tools. Otherwise no schema is sent.

@@ -289,35 +289,6 @@ impl SimPage {
 fn submission_of(event: &AgentEvent) -> Option<&str> {
     match event {
         AgentEvent::FatalReloadRequired { submission_id, .. } => Some(submission_id),
-        AgentEvent::Initialized { submission_id, .. }
-        | AgentEvent::CommandAck { submission_id, .. }
-        | AgentEvent::CommandRejected { submission_id, .. }
-        | AgentEvent::Pong { submission_id }
-        | AgentEvent::ThreadCreated { submission_id, .. }
-        | AgentEvent::ThreadForked { submission_id, .. }
-        | AgentEvent::ThreadSubscribed { submission_id, .. }
-        | AgentEvent::ThreadListed { submission_id, .. }
-        | AgentEvent::ThreadItemsPage { submission_id, .. }
-        | AgentEvent::ModelsListed { submission_id, .. }
-        | AgentEvent::DataExported { submission_id, .. }
-        | AgentEvent::DataImported { submission_id, .. } => Some(submission_id.as_str()),
-        AgentEvent::SettingsUpdated { submission_id, .. } | AgentEvent::Error { submission_id, .. } => {
-            submission_id.as_ref().map(SubmissionId::as_str)
-        }
-        AgentEvent::TurnStart { .. }
-        | AgentEvent::TurnComplete { .. }
-        | AgentEvent::TokenUsage { .. }
-        | AgentEvent::ItemStart { .. }
-        | AgentEvent::ItemDelta { .. }
-        | AgentEvent::ItemComplete { .. }
-        | AgentEvent::ApprovalRequest { .. }
-        | AgentEvent::InteractionRequest { .. }
-        | AgentEvent::ThreadDeleted { .. }
-        | AgentEvent::ThreadUpdated { .. }
-        | AgentEvent::QueueUpdated { .. }
-        | AgentEvent::RunRecoveryRequired { .. }
-        | AgentEvent::RunWaiting { .. }
-        | AgentEvent::TabsUpdated { .. }
-        | AgentEvent::ActivityUpdated { .. } => None,
+        event => event.submission_id().map(SubmissionId::as_str),
     }
 }

@@ -346,38 +346,7 @@ fn back_off_ms(attempts: u32, chance_permille: u64) -> u64 {
 #[must_use]
 pub fn ends_submission(event: &AgentEvent) -> Option<&SubmissionId> {
     match event {
-        AgentEvent::Initialized { submission_id, .. }
-        | AgentEvent::CommandAck { submission_id, .. }
-        | AgentEvent::CommandRejected { submission_id, .. }
-        | AgentEvent::Pong { submission_id }
-        | AgentEvent::ThreadCreated { submission_id, .. }
-        | AgentEvent::ThreadForked { submission_id, .. }
-        | AgentEvent::ThreadSubscribed { submission_id, .. }
-        | AgentEvent::ThreadListed { submission_id, .. }
-        | AgentEvent::ThreadItemsPage { submission_id, .. }
-        | AgentEvent::ModelsListed { submission_id, .. }
-        | AgentEvent::DataImported { submission_id, .. } => Some(submission_id),
-        AgentEvent::Error { submission_id, .. } | AgentEvent::SettingsUpdated { submission_id, .. } => {
-            submission_id.as_ref()
-        }
-        AgentEvent::DataExported { submission_id, index, total, .. } => {
-            (index.saturating_add(1) >= *total).then_some(submission_id)
-        }
-        AgentEvent::FatalReloadRequired { .. }
-        | AgentEvent::TurnStart { .. }
-        | AgentEvent::TurnComplete { .. }
-        | AgentEvent::TokenUsage { .. }
-        | AgentEvent::ItemStart { .. }
-        | AgentEvent::ItemDelta { .. }
-        | AgentEvent::ItemComplete { .. }
-        | AgentEvent::ApprovalRequest { .. }
-        | AgentEvent::InteractionRequest { .. }
-        | AgentEvent::ThreadDeleted { .. }
-        | AgentEvent::ThreadUpdated { .. }
-        | AgentEvent::QueueUpdated { .. }
-        | AgentEvent::RunRecoveryRequired { .. }
-        | AgentEvent::RunWaiting { .. }
-        | AgentEvent::TabsUpdated { .. }
-        | AgentEvent::ActivityUpdated { .. } => None,
+        AgentEvent::DataExported { index, total, .. } if index.saturating_add(1) < *total => None,
+        event => event.submission_id(),
     }
 }

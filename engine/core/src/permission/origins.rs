@@ -4,7 +4,8 @@
 //! are read here as Chrome would read them (WHATWG URL), and what could be read in two ways is refused. Whoever
 //! dispatches an address must use [`WebUrl::href`], so that what was judged is what is opened.
 
-use serde::{Deserialize, Serialize};
+use panelot_protocol::FromJson;
+use serde::Serialize;
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -18,7 +19,7 @@ const IPV4_PART_CHARS_MAX: usize = 16;
 const SCHEME_CHARS_MAX: usize = 32;
 
 /// A document's origin: what rules and grants are bound to. Equal origins have equal texts.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, FromJson)]
 #[serde(try_from = "String", into = "String")]
 pub struct Origin {
     scheme: WebScheme,

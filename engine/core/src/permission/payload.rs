@@ -1,8 +1,9 @@
 //! What a write would carry: card numbers, credentials, foreign addresses, values read on other sites.
 
 use super::origins::{Origin, percent_decoded};
+use panelot_protocol::FromJson;
 use panelot_protocol::content::SensitiveField;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 /// Digits of a payment card's number.
@@ -255,7 +256,7 @@ fn emails(text: &str) -> impl Iterator<Item = &str> {
 /// pieces of eight characters of scripts without spaces. A value that is rewritten before it is sent is not
 /// recognised: this wall stands behind the others. Runs with a slash are remembered whole only, so that the links
 /// of a page can be followed.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, FromJson)]
 #[serde(from = "StoredTaints", into = "StoredTaints")]
 pub struct Taints {
     origins: Vec<Origin>,
@@ -268,8 +269,8 @@ pub struct Taints {
 }
 
 /// The form in which taints are stored with their thread.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[derive(Debug, Clone, Serialize, FromJson)]
+#[serde(rename_all = "camelCase")]
 struct StoredTaints {
     origins: Vec<Origin>,
     values: Vec<(u64, BTreeSet<u32>)>,

@@ -1,10 +1,11 @@
 //! Rules and grants: what the user has decided before, and which rule speaks for a call.
 
 use super::origins::{Origin, OriginPattern, UrlProblem};
+use panelot_protocol::FromJson;
 use panelot_protocol::approval::ToolCategory;
 use panelot_protocol::ids::RuleId;
 use panelot_protocol::settings::{PermissionRule, RuleEffect, RuleSource};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::cmp::Reverse;
 
 /// The id of the rule that a first start creates.
@@ -42,8 +43,8 @@ const CATEGORIES: [ToolCategory; 11] = [
 ];
 
 /// An acceptance for a thread and a browser session: this tool on this origin.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, FromJson)]
+#[serde(rename_all = "camelCase")]
 pub struct Grant {
     /// The tool's name.
     pub tool: String,

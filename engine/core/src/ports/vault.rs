@@ -1,11 +1,12 @@
 //! Encryption of secrets at rest.
 
-use serde::{Deserialize, Serialize};
+use panelot_protocol::FromJson;
+use serde::Serialize;
 use std::future::Future;
 use thiserror::Error;
 
 /// A secret in its envelope: nonce and ciphertext as base64.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, FromJson)]
 #[serde(transparent)]
 pub struct Sealed(pub String);
 

@@ -2,6 +2,7 @@
 
 use crate::permission::Grant;
 use crate::ports::{KeyValueArea, KeyValueError, World};
+use panelot_protocol::from_json::from_text;
 use panelot_protocol::ids::ThreadId;
 
 /// Most grants of one thread; the oldest goes first.
@@ -21,7 +22,7 @@ impl<W: World> GrantBook<W> {
     /// What a thread was granted. What cannot be read counts as nothing: then the user is asked again.
     pub async fn of(&self, thread_id: &ThreadId) -> Vec<Grant> {
         match self.world.session().get(&name(thread_id)).await {
-            Ok(Some(text)) => serde_json::from_str(&text).unwrap_or_default(),
+            Ok(Some(text)) => from_text(&text).unwrap_or_default(),
             Ok(None) | Err(_) => Vec::new(),
         }
     }

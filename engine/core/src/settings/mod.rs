@@ -11,6 +11,7 @@ pub use grants::GrantBook;
 pub use stored::StoredSettings;
 
 use crate::ports::{KeyValueArea, KeyValueError, World};
+use panelot_protocol::from_json::from_text;
 use panelot_protocol::ids::ConnectionId;
 use panelot_protocol::settings::{Settings, SettingsPatch};
 use panelot_protocol::turn::ModelRef;
@@ -48,7 +49,7 @@ impl<W: World> SettingsBook<W> {
         }
         let stored = match self.world.local().get(NAME).await? {
             None => StoredSettings::first(),
-            Some(text) => match serde_json::from_str(&text) {
+            Some(text) => match from_text(&text) {
                 Ok(stored) => stored,
                 Err(_) => {
                     self.world.local().set(DAMAGED_NAME, Some(text)).await?;

@@ -2,14 +2,15 @@
 
 use crate::permission::rules::initial_rule;
 use crate::store::records::StoredConnection;
+use panelot_protocol::FromJson;
 use panelot_protocol::ids::{ConnectionId, PresetId};
 use panelot_protocol::settings::{Language, ModelPreset, PermissionRule, Settings, SiteAccess, Theme};
 use panelot_protocol::turn::{ModelRef, PermissionPolicy};
 use panelot_providers::Adjustment;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// All settings with their sealed secrets.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson)]
 pub struct StoredSettings {
     /// Grows by one with each change of the user's.
     pub revision: u64,

@@ -3,9 +3,11 @@
 //! A stored type is its own type: it is never sent to a page, and what is sent is made of it explicitly.
 
 use crate::ports::{Index, Key, Row, Sealed, Table};
+use panelot_protocol::FromJson;
 use panelot_protocol::approval::{ApprovalDecision, ApprovalRequestPayload, ToolCategory};
 use panelot_protocol::content::TargetDescription;
 use panelot_protocol::event::{ErrorCode, ProviderDetails, ProviderErrorKind};
+use panelot_protocol::from_json::{Unreadable, from_text};
 use panelot_protocol::ids::{
     ApprovalId, ClientId, FolderId, InteractionId, NodeId, PresetId, RunId, SubmissionId, TabId, ThreadId,
 };
@@ -16,12 +18,11 @@ use panelot_protocol::snapshot::{PendingTool, RecoveryReason, ThreadStats};
 use panelot_protocol::turn::{
     ModelRef, PermissionPolicy, StopReason, TokenUsage, ToolLevel, TurnKind, TurnOverrides, UserInput,
 };
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 
 /// A record of one table.
-pub trait Record: Serialize + DeserializeOwned {
+pub trait Record: Serialize + FromJson {
     /// The table.
     const TABLE: Table;
 
@@ -54,13 +55,13 @@ pub trait Record: Serialize + DeserializeOwned {
     ///
     /// # Errors
     /// When the row's body is not a record of this kind: the database is damaged or of another version.
-    fn from_row(row: &Row) -> Result<Self, serde_json::Error> {
-        serde_json::from_str(&row.body)
+    fn from_row(row: &Row) -> Result<Self, Unreadable> {
+        from_text(&row.body)
     }
 }
 
 /// A thread.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson)]
 pub struct StoredThread {
     /// Its id.
     pub id: ThreadId,
@@ -125,7 +126,7 @@ impl Record for StoredThread {
 }
 
 /// A node of a thread's tree. Append-only, except for the tombstone.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson)]
 pub struct StoredNode {
     /// Its id.
     pub id: NodeId,
@@ -165,7 +166,7 @@ impl Record for StoredNode {
 }
 
 /// What a node holds.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum NodePayload {
     /// What the user said.
@@ -270,7 +271,7 @@ pub enum NodePayload {
 
 /// A stretch of a thread's tree without branches: a first child continues its parent's chain, a later one begins a
 /// chain. All chains of a thread together tell the shape of its tree without its nodes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, FromJson)]
 pub struct StoredChain {
     /// The thread.
     pub thread_id: ThreadId,
@@ -307,7 +308,7 @@ impl Record for StoredChain {
 }
 
 /// The states of a run. Each variant carries what only that state has.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum RunState {
     /// Waits for its turn in the queue.
@@ -405,7 +406,7 @@ impl RunState {
 }
 
 /// What the loss of a call in flight means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, FromJson)]
 #[serde(rename_all = "snake_case")]
 pub enum RecoveryClass {
     /// It can run again.
@@ -417,7 +418,7 @@ pub enum RecoveryClass {
 }
 
 /// How a run failed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, FromJson)]
 pub struct RunError {
     /// What failed.
     pub code: ErrorCode,
@@ -432,7 +433,7 @@ pub struct RunError {
 }
 
 /// One execution of a turn.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson)]
 pub struct StoredRun {
     /// Its id, which is its turn's, too.
     pub id: RunId,
@@ -505,7 +506,7 @@ impl Record for StoredRun {
 }
 
 /// Everything that a run's behaviour depends on, fixed at its first start.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson)]
 pub struct Environment {
     /// The model.
     pub model: ModelRef,
@@ -530,7 +531,7 @@ pub struct Environment {
 }
 
 /// The durable answer to a submission.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson)]
 pub struct StoredReceipt {
     /// The page.
     pub client_id: ClientId,
@@ -576,7 +577,7 @@ impl Record for StoredReceipt {
 }
 
 /// What was seen of a call's target.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, FromJson)]
 pub struct StoredFacts {
     /// The tab.
     pub tab_id: Option<TabId>,
@@ -591,7 +592,7 @@ pub struct StoredFacts {
 }
 
 /// A question about a call.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson)]
 pub struct StoredApproval {
     /// Its id.
     pub id: ApprovalId,
@@ -633,7 +634,7 @@ impl Record for StoredApproval {
 }
 
 /// A durable wait.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson)]
 pub struct StoredInteraction {
     /// Its id.
     pub id: InteractionId,
@@ -673,7 +674,7 @@ impl Record for StoredInteraction {
 }
 
 /// Text so far of a running answer, so that a killed worker loses a second of it at most. Not a node.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, FromJson)]
 pub struct StoredDraft {
     /// The run.
     pub run_id: RunId,
@@ -700,7 +701,7 @@ impl Record for StoredDraft {
 }
 
 /// A connection as it is stored, in the browser's local area: its secrets are sealed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, FromJson)]
 pub struct StoredConnection {
     /// What pages may see of it.
     pub view: panelot_protocol::settings::ConnectionView,

@@ -3,10 +3,10 @@
 use super::invocation::{ToolInvocation, wait};
 use super::registry::{TOOLS, ToolSpec, find};
 use crate::permission::Place;
+use panelot_protocol::FromJson;
 use panelot_protocol::diagnostic::Rule;
 use panelot_protocol::schema::{Presence, Record, TypeShape};
 use panelot_protocol::validate::{Mode, validate};
-use serde::de::DeserializeOwned;
 use serde_json::{Map, Number, Value};
 
 /// Most characters of a string that is read as a list or a number.
@@ -97,8 +97,8 @@ fn invocation(spec: &'static ToolSpec, arguments: Value) -> Result<ToolInvocatio
     }
 }
 
-fn read<T: DeserializeOwned>(spec: &'static ToolSpec, arguments: Value) -> Result<T, ArgumentProblem> {
-    serde_json::from_value(arguments).map_err(|error| problem(spec, "arguments", &error.to_string()))
+fn read<T: FromJson>(spec: &'static ToolSpec, arguments: Value) -> Result<T, ArgumentProblem> {
+    T::from_json(arguments).map_err(|error| problem(spec, "arguments", &error.to_string()))
 }
 
 fn destination(spec: &'static ToolSpec, url: &mut String) -> Result<Place, ArgumentProblem> {

@@ -2,16 +2,15 @@
 
 use panelot_protocol::content::{KeyModifier, MouseButton, TypeMode};
 use panelot_protocol::ids::TabId;
-use panelot_protocol::{Shape, limits};
-use serde::Deserialize;
+use panelot_protocol::{FromJson, Shape, limits};
 
 /// `tabs_list` takes nothing.
-#[derive(Debug, Clone, PartialEq, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, FromJson, Shape)]
 #[serde(rename_all = "camelCase")]
 pub struct TabsListParams {}
 
 /// Parameters of `tab_open`.
-#[derive(Debug, Clone, PartialEq, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, FromJson, Shape)]
 #[serde(rename_all = "camelCase")]
 pub struct TabOpenParams {
     /// The address.
@@ -20,7 +19,7 @@ pub struct TabOpenParams {
 }
 
 /// Parameters of `navigate`.
-#[derive(Debug, Clone, PartialEq, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, FromJson, Shape)]
 #[serde(rename_all = "camelCase")]
 pub struct NavigateParams {
     /// The address.
@@ -32,7 +31,7 @@ pub struct NavigateParams {
 }
 
 /// Ways to read a page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Shape)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, FromJson, Shape)]
 #[serde(rename_all = "snake_case")]
 pub enum ReadMode {
     /// The accessibility tree with refs.
@@ -41,7 +40,7 @@ pub enum ReadMode {
 }
 
 /// Parameters of `read_page`.
-#[derive(Debug, Clone, PartialEq, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, FromJson, Shape)]
 #[serde(rename_all = "camelCase")]
 pub struct ReadPageParams {
     /// How to read.
@@ -62,7 +61,7 @@ pub struct ReadPageParams {
 }
 
 /// Parameters of `click`.
-#[derive(Debug, Clone, PartialEq, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, FromJson, Shape)]
 #[serde(rename_all = "camelCase")]
 pub struct ClickParams {
     /// The element.
@@ -86,7 +85,7 @@ pub struct ClickParams {
 }
 
 /// Parameters of `type`.
-#[derive(Debug, Clone, PartialEq, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, FromJson, Shape)]
 #[serde(rename_all = "camelCase")]
 pub struct TypeParams {
     /// The element.
@@ -108,7 +107,7 @@ pub struct TypeParams {
 }
 
 /// Parameters of `select_option`.
-#[derive(Debug, Clone, PartialEq, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, FromJson, Shape)]
 #[serde(rename_all = "camelCase")]
 pub struct SelectOptionParams {
     /// The element.
@@ -124,7 +123,7 @@ pub struct SelectOptionParams {
 }
 
 /// Parameters of `wait_for`.
-#[derive(Debug, Clone, PartialEq, Deserialize, Shape)]
+#[derive(Debug, Clone, PartialEq, FromJson, Shape)]
 #[serde(rename_all = "camelCase")]
 pub struct WaitForParams {
     /// A text that is to appear.
