@@ -106,10 +106,8 @@ impl Fields {
     /// # Errors
     /// When the value is none.
     pub fn of(value: Value) -> Result<Self, Unreadable> {
-        match value {
-            Value::Object(fields) => Ok(Self(fields)),
-            other => Err(Unreadable::wrong_type("an object", &other)),
-        }
+        let Value::Object(fields) = value else { return Err(Unreadable::wrong_type("an object", &value)) };
+        Ok(Self(fields))
     }
 
     /// Takes the field that names the variant.
@@ -179,10 +177,8 @@ pub fn unknown_variant(tag: &'static str, name: &str) -> Unreadable {
 /// When it is none.
 #[doc(hidden)]
 pub fn text(value: Value) -> Result<String, Unreadable> {
-    match value {
-        Value::String(text) => Ok(text),
-        other => Err(Unreadable::wrong_type("a string", &other)),
-    }
+    let Value::String(text) = value else { return Err(Unreadable::wrong_type("a string", &value)) };
+    Ok(text)
 }
 
 /// Reads any of serde's formats through a JSON value. What the derive writes calls it.
@@ -274,11 +270,9 @@ impl<T: FromJson> FromJson for Vec<T> {
 
 impl<A: FromJson, B: FromJson> FromJson for (A, B) {
     fn from_json(value: Value) -> Result<Self, Unreadable> {
-        let pair = match value {
-            Value::Array(items) => <[Value; 2]>::try_from(items).map_err(Value::Array),
-            other => Err(other),
-        };
-        let [first, second] = pair.map_err(|other| Unreadable::wrong_type("an array of two", &other))?;
+        let wrong = |value| Unreadable::wrong_type("an array of two", &value);
+        let Value::Array(items) = value else { return Err(wrong(value)) };
+        let [first, second] = <[Value; 2]>::try_from(items).map_err(|items| wrong(Value::Array(items)))?;
         let first = A::from_json(first).map_err(|fault| fault.under(Step::Index(0)))?;
         let second = B::from_json(second).map_err(|fault| fault.under(Step::Index(1)))?;
         Ok((first, second))
