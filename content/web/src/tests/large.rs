@@ -32,7 +32,14 @@ fn a_reading_that_asks_for_more_walks_a_page_whole_and_is_compared_with_as_much(
     fixture.run("root.querySelectorAll('button')[999].textContent = 'Sold'");
     let changes = page::take_diff(1_500);
     let told: Vec<&str> = changes.lines().filter_map(|line| line.split(" [").next()).collect();
-    assert_eq!(told, ["+ - button \"Sold\"", "- - button \"Buy 999\""]);
+    let row = |button: &str| format!("row \"Row 999 | Item 999 | {button}\"");
+    let expected = [
+        format!("- - {}", row("Buy 999")),
+        format!("+ - {}", row("Sold")),
+        "- - button \"Buy 999\"".to_owned(),
+        "+ - button \"Sold\"".to_owned(),
+    ];
+    assert_eq!(told, expected);
 }
 
 #[wasm_bindgen_test]
