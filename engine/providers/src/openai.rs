@@ -285,10 +285,7 @@ impl OpenaiDecoder {
 
     fn verdict(&self) -> Result<Stop, ProviderError> {
         let fault = match (&self.finish, self.done) {
-            (Some(reason), true) => match self.stop(reason) {
-                Ok(stop) => return Ok(stop),
-                Err(error) => return Err(error),
-            },
+            (Some(reason), true) => return self.stop(reason),
             (Some(_), false) => ProtocolFault::EndedEarly { missing: "[DONE]" },
             (None, true) => ProtocolFault::EndedEarly { missing: "finish_reason" },
             (None, false) => ProtocolFault::EndedEarly { missing: "finish_reason and [DONE]" },
