@@ -287,8 +287,8 @@ impl SimPage {
 }
 
 fn submission_of(event: &AgentEvent) -> Option<&str> {
-    match event {
-        AgentEvent::FatalReloadRequired { submission_id, .. } => Some(submission_id),
-        event => event.submission_id().map(SubmissionId::as_str),
+    if let AgentEvent::FatalReloadRequired { submission_id, .. } = event {
+        return Some(submission_id);
     }
+    event.submission_id().map(SubmissionId::as_str)
 }
