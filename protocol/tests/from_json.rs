@@ -55,7 +55,7 @@ impl TryFrom<String> for Even {
     type Error = String;
     fn try_from(text: String) -> Result<Self, String> {
         let number: u64 = text.parse().map_err(|_| format!("`{text}` is no number"))?;
-        if number % 2 == 0 { Ok(Self(number)) } else { Err(format!("{number} is odd")) }
+        if number.is_multiple_of(2) { Ok(Self(number)) } else { Err(format!("{number} is odd")) }
     }
 }
 
