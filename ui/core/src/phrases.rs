@@ -1,7 +1,7 @@
 //! Sentences about tool calls: the row of a call, and the question about one.
 
 use panelot_protocol::approval::{ApprovalFlag, ApprovalRequestPayload};
-use panelot_protocol::item::{ItemMeta, ItemStatus, NoticeKind};
+use panelot_protocol::item::{ActionOutcome, ItemMeta, ItemStatus, NoticeKind};
 use panelot_protocol::settings::Language;
 use panelot_protocol::snapshot::{PendingTool, RecoveryReason};
 use serde_json::Value;
@@ -12,9 +12,15 @@ use crate::i18n::{Key, Piece, fill, pieces};
 /// Longest text from the parameters that a question repeats; the whole is under "More".
 const QUOTED_CHARS_MAX: usize = 80;
 
-/// What a tool call's row says.
+/// What a tool call's row says. A change that was never begun, because it was declined or stopped before, has no outcome:
+/// it is not said to have failed. One whose outcome is uncertain is not said to have failed either.
 #[must_use]
-pub fn tool_line(language: Language, meta: &ItemMeta, status: ItemStatus) -> String {
+pub fn tool_line(
+    language: Language,
+    meta: &ItemMeta,
+    status: ItemStatus,
+    outcome: Option<ActionOutcome>,
+) -> String {
     let tool = meta.tool_name.as_deref().unwrap_or_default();
     let label = meta.label.as_deref().unwrap_or_default();
     let address = text_parameter(meta.params.as_ref(), "url");
@@ -22,27 +28,41 @@ pub fn tool_line(language: Language, meta: &ItemMeta, status: ItemStatus) -> Str
         "navigate" | "tab_open" => address.map_or(label, site),
         _ => label,
     };
-    let [running, done, failed] = tool_keys(tool);
-    let key = match status {
-        ItemStatus::Running => running,
-        ItemStatus::Done => done,
-        ItemStatus::Failed => failed,
+    let [running, done, failed, not_done] = tool_keys(tool);
+    let key = match (status, outcome) {
+        (ItemStatus::Running, _) => running,
+        (ItemStatus::Done, _) | (ItemStatus::Failed, Some(ActionOutcome::Uncertain)) => done,
+        (ItemStatus::Failed, Some(ActionOutcome::Failed | ActionOutcome::Verified)) => failed,
+        (ItemStatus::Failed, None) => not_done,
     };
     let target = if target.is_empty() { unnamed(language, tool) } else { target };
-    fill(language, key, &[("target", target), ("tool", tool)]).trim_end().to_owned()
+    let line = fill(language, key, &[("target", target), ("tool", tool)]);
+    let line = line.trim_end();
+    if status != ItemStatus::Running && outcome == Some(ActionOutcome::Uncertain) {
+        return fill(language, Key::ToolNotCertain, &[("what", line)]);
+    }
+    line.to_owned()
 }
 
-fn tool_keys(tool: &str) -> [Key; 3] {
+/// Running, done, failed, not done.
+fn tool_keys(tool: &str) -> [Key; 4] {
     match tool {
-        "tabs_list" => [Key::ToolTabsRunning, Key::ToolTabsDone, Key::ToolTabsFailed],
-        "tab_open" => [Key::ToolOpenRunning, Key::ToolOpenDone, Key::ToolOpenFailed],
-        "navigate" => [Key::ToolNavigateRunning, Key::ToolNavigateDone, Key::ToolNavigateFailed],
-        "read_page" => [Key::ToolReadRunning, Key::ToolReadDone, Key::ToolReadFailed],
-        "click" => [Key::ToolClickRunning, Key::ToolClickDone, Key::ToolClickFailed],
-        "type" => [Key::ToolTypeRunning, Key::ToolTypeDone, Key::ToolTypeFailed],
-        "select_option" => [Key::ToolSelectRunning, Key::ToolSelectDone, Key::ToolSelectFailed],
-        "wait_for" => [Key::ToolWaitRunning, Key::ToolWaitDone, Key::ToolWaitFailed],
-        _ => [Key::ToolOtherRunning, Key::ToolOtherDone, Key::ToolOtherFailed],
+        "tabs_list" => [Key::ToolTabsRunning, Key::ToolTabsDone, Key::ToolTabsFailed, Key::ToolTabsFailed],
+        "tab_open" => [Key::ToolOpenRunning, Key::ToolOpenDone, Key::ToolOpenFailed, Key::ToolOpenNotDone],
+        "navigate" => [
+            Key::ToolNavigateRunning,
+            Key::ToolNavigateDone,
+            Key::ToolNavigateFailed,
+            Key::ToolNavigateNotDone,
+        ],
+        "read_page" => [Key::ToolReadRunning, Key::ToolReadDone, Key::ToolReadFailed, Key::ToolReadFailed],
+        "click" => [Key::ToolClickRunning, Key::ToolClickDone, Key::ToolClickFailed, Key::ToolClickNotDone],
+        "type" => [Key::ToolTypeRunning, Key::ToolTypeDone, Key::ToolTypeFailed, Key::ToolTypeNotDone],
+        "select_option" => {
+            [Key::ToolSelectRunning, Key::ToolSelectDone, Key::ToolSelectFailed, Key::ToolSelectNotDone]
+        }
+        "wait_for" => [Key::ToolWaitRunning, Key::ToolWaitDone, Key::ToolWaitFailed, Key::ToolWaitFailed],
+        _ => [Key::ToolOtherRunning, Key::ToolOtherDone, Key::ToolOtherFailed, Key::ToolOtherFailed],
     }
 }
 
@@ -105,7 +125,7 @@ pub fn recovery(language: Language, reason: RecoveryReason, tool: Option<&Pendin
             label: Some(tool.label.clone()),
             ..ItemMeta::default()
         };
-        tool_line(language, &meta, ItemStatus::Done)
+        tool_line(language, &meta, ItemStatus::Done, None)
     });
     let key = match reason {
         RecoveryReason::Interrupted => Key::RecoverInterrupted,
@@ -229,13 +249,26 @@ mod tests {
             ..ItemMeta::default()
         };
         let cases = [
-            (meta("click", "button \"Go\""), ItemStatus::Running, "Clicking button \"Go\""),
-            (meta("click", "button \"Go\""), ItemStatus::Failed, "Could not click button \"Go\""),
-            (meta("read_page", ""), ItemStatus::Done, "Read the page"),
-            (meta("server__tool", ""), ItemStatus::Done, "Used server__tool"),
+            (meta("click", "button \"Go\""), ItemStatus::Running, None, "Clicking button \"Go\""),
+            (
+                meta("click", "button \"Go\""),
+                ItemStatus::Failed,
+                Some(ActionOutcome::Failed),
+                "Could not click button \"Go\"",
+            ),
+            (meta("click", "button \"Go\""), ItemStatus::Failed, None, "Did not click button \"Go\""),
+            (
+                meta("click", "button \"Go\""),
+                ItemStatus::Failed,
+                Some(ActionOutcome::Uncertain),
+                "Clicked button \"Go\" (not certain)",
+            ),
+            (meta("read_page", ""), ItemStatus::Done, None, "Read the page"),
+            (meta("read_page", ""), ItemStatus::Failed, None, "Could not read the page"),
+            (meta("server__tool", ""), ItemStatus::Done, None, "Used server__tool"),
         ];
-        for (meta, status, expected) in cases {
-            assert_eq!(tool_line(Language::English, &meta, status), expected);
+        for (meta, status, outcome, expected) in cases {
+            assert_eq!(tool_line(Language::English, &meta, status, outcome), expected);
         }
     }
 }

@@ -66,7 +66,7 @@ pub fn status(
         .find(|item| item.status == ItemStatus::Running && item.kind != ItemKind::UserMessage);
     let text = match running {
         Some(item) => match item.kind {
-            ItemKind::ToolCall => tool_line(language, &item.meta, ItemStatus::Running),
+            ItemKind::ToolCall => tool_line(language, &item.meta, ItemStatus::Running, None),
             ItemKind::AssistantMessage => Key::StatusWriting.text(language).to_owned(),
             ItemKind::Reasoning | ItemKind::UserMessage | ItemKind::Approval | ItemKind::SystemNotice => {
                 Key::StatusThinking.text(language).to_owned()

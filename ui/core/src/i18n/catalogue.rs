@@ -88,34 +88,40 @@ catalogue! {
     AnswerReady: "The answer is complete.", "回答已完成。";
     SentMessage: "Sending", "正在发送";
 
-    // Tools. Running, done, failed.
+    // Tools. Running, done, failed, and for a change: not done at all.
     ToolTabsRunning: "Looking at the open tabs", "正在查看打开的标签页";
     ToolTabsDone: "Looked at the open tabs", "已查看打开的标签页";
     ToolTabsFailed: "Could not look at the tabs", "无法查看标签页";
     ToolOpenRunning: "Opening {target}", "正在打开 {target}";
     ToolOpenDone: "Opened {target}", "已打开 {target}";
     ToolOpenFailed: "Could not open {target}", "无法打开 {target}";
+    ToolOpenNotDone: "Did not open {target}", "未打开 {target}";
     ToolNavigateRunning: "Going to {target}", "正在前往 {target}";
     ToolNavigateDone: "Went to {target}", "已前往 {target}";
     ToolNavigateFailed: "Could not go to {target}", "无法前往 {target}";
+    ToolNavigateNotDone: "Did not go to {target}", "未前往 {target}";
     ToolReadRunning: "Reading {target}", "正在读取 {target}";
     ToolReadDone: "Read {target}", "已读取 {target}";
     ToolReadFailed: "Could not read {target}", "无法读取 {target}";
     ToolClickRunning: "Clicking {target}", "正在点击 {target}";
     ToolClickDone: "Clicked {target}", "已点击 {target}";
     ToolClickFailed: "Could not click {target}", "无法点击 {target}";
+    ToolClickNotDone: "Did not click {target}", "未点击 {target}";
     ToolTypeRunning: "Typing into {target}", "正在输入到 {target}";
     ToolTypeDone: "Typed into {target}", "已输入到 {target}";
     ToolTypeFailed: "Could not type into {target}", "无法输入到 {target}";
+    ToolTypeNotDone: "Did not type into {target}", "未输入到 {target}";
     ToolSelectRunning: "Choosing in {target}", "正在选择 {target}";
     ToolSelectDone: "Chose in {target}", "已选择 {target}";
     ToolSelectFailed: "Could not choose in {target}", "无法选择 {target}";
+    ToolSelectNotDone: "Did not choose in {target}", "未选择 {target}";
     ToolWaitRunning: "Waiting for {target}", "正在等待 {target}";
     ToolWaitDone: "Waited for {target}", "已等到 {target}";
     ToolWaitFailed: "{target} did not come", "没有等到 {target}";
     ToolOtherRunning: "Using {tool} {target}", "正在使用 {tool} {target}";
     ToolOtherDone: "Used {tool} {target}", "已使用 {tool} {target}";
     ToolOtherFailed: "{tool} failed {target}", "{tool} 失败 {target}";
+    ToolNotCertain: "{what} (not certain)", "{what}（不确定）";
     ToolWaitsForYou: "waits for you", "等待你确认";
     ThePage: "the page", "页面";
     ToolGroupRunning: "{count} steps, now: {current}", "{count} 步，当前：{current}";
@@ -327,6 +333,9 @@ catalogue! {
     RuleAllow: "allow", "允许";
     RuleAsk: "ask", "询问";
     RuleDeny: "deny", "拒绝";
+    RuleLine: "{subject} on {origin}", "{origin} 上的 {subject}";
+    EveryTool: "every tool", "所有工具";
+    EverySite: "every site", "所有网站";
     RuleRemove: "Remove the rule {subject} on {origin}", "移除规则 {subject}（{origin}）";
     Language: "Language", "语言";
     LanguageBrowser: "As the browser", "跟随浏览器";

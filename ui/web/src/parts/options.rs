@@ -265,12 +265,16 @@ fn Rule(rule: PermissionRule) -> Element {
         RuleEffect::Ask => Key::RuleAsk,
         RuleEffect::Deny => Key::RuleDeny,
     };
-    let label = shell::say(&store, Key::RuleRemove, &[("subject", &rule.subject), ("origin", &rule.origin)]);
+    let subject = if rule.subject == "*" { store.t(Key::EveryTool) } else { &rule.subject };
+    let origin = if rule.origin == "*" { store.t(Key::EverySite) } else { &rule.origin };
+    let names = [("subject", subject), ("origin", origin)];
+    let line = shell::say(&store, Key::RuleLine, &names);
+    let label = shell::say(&store, Key::RuleRemove, &names);
     let rule_id = rule.rule_id.clone();
     rsx! {
         li { "data-testid": "rule-row",
             span { class: "chip", {store.t(effect)} }
-            span { class: "grow", dir: "ltr", "{rule.subject} · {rule.origin}" }
+            span { class: "grow", dir: "auto", "{line}" }
             button {
                 class: "icon", "data-testid": "rule-remove", aria_label: "{label}", title: "{label}",
                 onclick: move |_| change(SettingsPatch::RemoveRule { rule_id: rule_id.clone() }),

@@ -67,6 +67,11 @@ fn stand(store: &Store, item_id: &ItemId, status: ItemStatus) -> Stand {
     }
 }
 
+/// How sure it is that a change happened.
+fn outcome_of(item: &ItemState) -> Option<ActionOutcome> {
+    item.details.as_ref().and_then(|details| details.outcome)
+}
+
 /// One call.
 #[component]
 pub fn ToolRow(item_id: ItemId, item: Signal<ItemState>) -> Element {
@@ -77,7 +82,7 @@ pub fn ToolRow(item_id: ItemId, item: Signal<ItemState>) -> Element {
         use_memo(move || stand(&store, &item_id, item.read().status))
     };
     let state = item.read();
-    let words = tool_line(*store.language.read(), &state.meta, state.status);
+    let words = tool_line(*store.language.read(), &state.meta, state.status, outcome_of(&state));
     let tool = state.meta.tool_name.clone().unwrap_or_default();
     let place = match stands() {
         Stand::Waiting => store.t(Key::ToolWaitsForYou).to_owned(),
@@ -109,7 +114,7 @@ fn Inside(item: Signal<ItemState>) -> Element {
     let params = item.meta.params.as_ref().and_then(|params| serde_json::to_string_pretty(params).ok());
     let details = item.details.as_ref();
     let summary = details.and_then(|details| details.summary.clone());
-    let uncertain = details.and_then(|details| details.outcome) == Some(ActionOutcome::Uncertain);
+    let uncertain = outcome_of(&item) == Some(ActionOutcome::Uncertain);
     let progress = item.progress.as_ref().and_then(|progress| serde_json::to_string(progress).ok());
     rsx! {
         div { class: "inside",
@@ -159,7 +164,7 @@ pub fn ToolGroup(items: ReadSignal<Vec<ItemId>>) -> Element {
         Some(current) => {
             let line = store.item(current).map(|item| {
                 let item = item.read();
-                tool_line(*store.language.read(), &item.meta, item.status)
+                tool_line(*store.language.read(), &item.meta, item.status, outcome_of(&item))
             });
             shell::say(
                 &store,
