@@ -90,6 +90,8 @@ pub enum NoticeKind {
     UncertainWrite,
     /// A budget is spent.
     BudgetPaused,
+    /// The user lets a cut answer go on.
+    Continued,
     /// Something else, in the item's text.
     Other,
 }

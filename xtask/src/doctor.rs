@@ -2,6 +2,7 @@
 
 use anyhow::{Result, bail};
 
+use crate::progress;
 use crate::setup::{Part, Setup};
 
 /// Prints the table.
@@ -14,14 +15,20 @@ pub fn doctor(setup: &Setup) -> Result<()> {
     for part in Part::ALL {
         let name = part.name();
         match part.look(setup) {
-            Ok(found) => println!("ok       {name:width$}  {found}"),
+            Ok(found) => progress::answer!("ok       {name:width$}  {found}"),
             Err(gap) => {
                 missing += 1;
-                println!("missing  {name:width$}  {}\n{:9}{:width$}  get it: {}", gap.what, "", "", gap.how);
+                progress::answer!(
+                    "missing  {name:width$}  {}\n{:9}{:width$}  get it: {}",
+                    gap.what,
+                    "",
+                    "",
+                    gap.how
+                );
             }
         }
     }
-    println!("cache    {:width$}  {}", "", setup.paths.cache.display());
+    progress::answer!("cache    {:width$}  {}", "", setup.paths.cache.display());
     if missing > 0 {
         bail!("{missing} parts are missing; `cargo xtask setup` provides them all");
     }

@@ -3,7 +3,7 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 /// The directories that all commands share.
 #[derive(Debug, Clone)]
@@ -27,6 +27,11 @@ impl Paths {
         let root = manifest.parent().context("xtask must lie inside the checkout")?.to_path_buf();
         let cache = cache_dir(&|name| env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from))
             .context("no place for the cache: set PANELOT_CACHE to a directory that may hold about 1 GB")?;
+        ensure!(
+            !cache.exists() || cache.is_dir(),
+            "the cache {} is a file: set PANELOT_CACHE to a directory",
+            cache.display()
+        );
         let target =
             env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |dir| root.join(dir));
         Ok(Self { cache: root.join(cache), root, target })
@@ -52,7 +57,8 @@ pub fn which(names: &[&str]) -> Option<PathBuf> {
         .find_map(|name| env::split_paths(&path).map(|dir| dir.join(name)).find(|file| is_executable(file)))
 }
 
-fn is_executable(file: &Path) -> bool {
+/// Whether a file can be run.
+pub fn is_executable(file: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }

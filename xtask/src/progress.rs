@@ -4,6 +4,16 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
+/// Writes a line of the answer to standard output. Who reads it may stop reading: that is no fault.
+macro_rules! answer {
+    ($($words:tt)*) => {{
+        use std::io::Write as _;
+        // The reader of a pipe may be gone.
+        let _ = writeln!(std::io::stdout(), $($words)*);
+    }};
+}
+pub(crate) use answer;
+
 /// Says what begins now.
 pub fn step(text: &str) {
     eprintln!("\u{2192} {text}");

@@ -38,7 +38,7 @@ pub fn protocol(setup: &Setup, action: Action) -> Result<()> {
                 return Ok(());
             }
             for difference in &differences {
-                println!("{difference}");
+                progress::answer!("{difference}");
             }
             bail!(
                 "the protocol's types changed, but protocol/schema/ did not: if that is meant, run \

@@ -45,7 +45,9 @@ pub fn run(setup: &Setup, args: &[String]) -> Result<()> {
         Err(answer) => answer.exit(),
     };
     let profile = if args.release { Profile::Release } else { Profile::Dev };
-    let dist = build::build(setup, build::Browser::Chrome, profile)?;
+    // Not in dist/: a browser may have that bundle loaded.
+    let dist = setup.paths.root.join("target/run/bundle");
+    let dist = build::build_into(setup, build::Browser::Chrome, profile, dist)?;
     let chromium = setup::browser(setup)?.chromium;
     let headless = args.headless || !has_display();
     let options = LaunchOptions { chromium: Some(chromium), headless, ..LaunchOptions::new(dist) };
@@ -106,16 +108,16 @@ impl World {
 
     /// Tells a person what to do, and waits until the browser is closed.
     async fn wait(mut self) -> Result<()> {
-        println!(
+        progress::answer!(
             "The chat page is open and connected to the demo provider. Try this message:\n\n    {TASK}\n"
         );
-        println!("The agent reads the café's page and asks before it writes. Y allows, N declines.");
-        println!("Faults on demand, for the next request:");
-        println!(
+        progress::answer!("The agent reads the café's page and asks before it writes. Y allows, N declines.");
+        progress::answer!("Faults on demand, for the next request:");
+        progress::answer!(
             "    curl -d '{{\"cutAfterBytes\":{{\"bytes\":600}}}}' {}/admin/fault",
             self.provider.origin()
         );
-        println!("Close the browser or press Ctrl+C to end; profile and settings are thrown away.");
+        progress::answer!("Close the browser or press Ctrl+C to end; profile and settings are thrown away.");
         self.browser.closed().await
     }
 
@@ -140,7 +142,7 @@ impl World {
         chat.page.set_color_scheme(ColorScheme::Dark).await?;
         shoot(&chat.page, "3-done-dark").await?;
         shoot(&self.order, "4-page").await?;
-        println!("\n{}\n", transcript(&self.chat.transcript().await?));
+        progress::answer!("\n{}\n", transcript(&self.chat.transcript().await?));
         self.judge(approvals)?;
         for file in &written {
             progress::note(&format!("picture: {}", file.display()));
@@ -153,7 +155,7 @@ impl World {
         let orders = self.site.submissions("order");
         ensure!(orders.len() == 1, "the café got {} orders instead of one: {orders:#?}", orders.len());
         let order = orders.first().map(|order| order.values.to_string()).unwrap_or_default();
-        println!("The café got one order, after {approvals} approvals: {order}");
+        progress::answer!("The café got one order, after {approvals} approvals: {order}");
         let violations = self.provider.violations();
         ensure!(violations.is_empty(), "requests broke the rules of the wire: {violations:#?}");
         let defects = self.browser.defects();

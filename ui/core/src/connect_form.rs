@@ -248,6 +248,8 @@ impl ConnectForm {
             complain(Field::Name, plain(Key::FieldNameEmpty));
         } else if longer(name) {
             complain(Field::Name, plain(Key::FieldNameLong));
+        } else if name.chars().any(is_hidden) {
+            complain(Field::Name, plain(Key::FieldNameHidden));
         }
         let address = self.address();
         if let Err(wrong) = &address {
@@ -257,11 +259,15 @@ impl ConnectForm {
             complain(Field::Key, plain(Key::FieldKeyEmpty));
         } else if key.chars().any(|c| c.is_whitespace() || c.is_control()) {
             complain(Field::Key, plain(Key::FieldKeySpace));
+        } else if !key.is_ascii() {
+            complain(Field::Key, plain(Key::FieldKeyAscii));
         }
         if model.is_empty() {
             complain(Field::Model, plain(Key::FieldModelEmpty));
         } else if longer(model) {
             complain(Field::Model, plain(Key::FieldModelLong));
+        } else if model.chars().any(is_hidden) {
+            complain(Field::Model, plain(Key::FieldModelHidden));
         }
         let (Ok(address), true) = (address, complaints.is_empty()) else { return Err(complaints) };
         let model = ModelRef { connection_id: self.connection_id.clone(), model_id: model.to_owned() };
@@ -312,6 +318,12 @@ impl ConnectForm {
     }
 }
 
+/// Characters that cannot be seen, or that turn the direction of what follows: a name with them is not what it seems.
+fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+}
+
 fn longer(text: &str) -> bool {
     u64::try_from(text.chars().count()).unwrap_or(u64::MAX) > limits::NAME_CHARS_MAX
 }
@@ -346,10 +358,10 @@ fn of_address(error: &UrlError) -> (Key, String) {
         UrlError::PlainHttpRefused(_) => (Key::FieldUrlPlain, String::new()),
         UrlError::Credentials | UrlError::CredentialParameter(_) => (Key::FieldUrlUser, String::new()),
         UrlError::BadCharacter(character) => (Key::FieldUrlPart, character.escape_default().to_string()),
-        UrlError::HostNotAscii(part)
-        | UrlError::BadHost(part)
-        | UrlError::BadPort(part)
-        | UrlError::BadPath(part) => (Key::FieldUrlPart, part.clone()),
+        UrlError::HostNotAscii(part) => (Key::FieldUrlAscii, part.clone()),
+        UrlError::BadHost(part) | UrlError::BadPort(part) | UrlError::BadPath(part) => {
+            (Key::FieldUrlPart, part.clone())
+        }
     }
 }
 
@@ -425,6 +437,23 @@ mod tests {
             let form = ConnectForm { base_url: base_url.into(), ..form() };
             assert_eq!(fields(&form), expected.map_or(vec![], |key| vec![(Field::Url, key)]), "{base_url}");
         }
+    }
+
+    #[test]
+    fn what_cannot_be_sent_or_seen_is_refused() {
+        let key = ConnectForm { key: "ключ".into(), ..form() };
+        let model = ConnectForm { model: "a\tb".into(), ..form() };
+        let name = ConnectForm { name: "\u{202e}evil\u{202c}".into(), ..form() };
+        let url = ConnectForm { base_url: "https://example。com/v1".into(), ..form() };
+        assert_eq!(
+            [key, model, name, url].map(|form| fields(&form)),
+            [
+                vec![(Field::Key, Key::FieldKeyAscii)],
+                vec![(Field::Model, Key::FieldModelHidden)],
+                vec![(Field::Name, Key::FieldNameHidden)],
+                vec![(Field::Url, Key::FieldUrlAscii)],
+            ]
+        );
     }
 
     #[test]

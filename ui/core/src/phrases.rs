@@ -5,6 +5,7 @@ use panelot_protocol::item::{ActionOutcome, ItemMeta, ItemStatus, NoticeKind};
 use panelot_protocol::settings::Language;
 use panelot_protocol::snapshot::{PendingTool, RecoveryReason};
 use serde_json::Value;
+use std::borrow::Cow;
 
 use crate::format::site;
 use crate::i18n::{Key, Piece, fill, pieces};
@@ -22,7 +23,8 @@ pub fn tool_line(
     outcome: Option<ActionOutcome>,
 ) -> String {
     let tool = meta.tool_name.as_deref().unwrap_or_default();
-    let label = meta.label.as_deref().unwrap_or_default();
+    let label = spoken(language, meta.label.as_deref().unwrap_or_default());
+    let label = label.as_ref();
     let address = text_parameter(meta.params.as_ref(), "url");
     let target = match tool {
         "navigate" | "tab_open" => address.map_or(label, site),
@@ -80,7 +82,11 @@ pub fn question(language: Language, request: &ApprovalRequestPayload) -> Vec<Pie
     let params = Some(&request.params);
     let here = request.origin.as_deref().map(site).filter(|site| !site.is_empty());
     let place = here.unwrap_or_else(|| Key::ThisBrowser.text(language));
-    let label = if request.label.is_empty() { Key::ThePage.text(language) } else { &request.label };
+    let label = match request.label.as_str() {
+        "" => Cow::Borrowed(Key::ThePage.text(language)),
+        label => spoken(language, label),
+    };
+    let label = label.as_ref();
     let address = text_parameter(params, "url").unwrap_or(label);
     let text = quote(&match params.and_then(|params| params.get("values")) {
         Some(Value::Array(values)) => values.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", "),
@@ -103,6 +109,38 @@ pub fn question(language: Language, request: &ApprovalRequestPayload) -> Vec<Pie
         key,
         &[("target", target), ("site", place), ("text", &text), ("tool", &request.tool_name)],
     )
+}
+
+/// What the wider answers to a question allow, so that nobody allows more than is said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reach {
+    /// For the rest of the conversation.
+    pub in_chat: String,
+    /// For good, on the question's site.
+    pub on_site: String,
+}
+
+/// How far the wider answers to a question reach: the tool as a whole, on the site, whatever its parameters.
+#[must_use]
+pub fn reach(language: Language, request: &ApprovalRequestPayload) -> Reach {
+    let tool = request.tool_name.as_str();
+    let doing = match tool {
+        "click" => Key::DoClick,
+        "type" => Key::DoType,
+        "select_option" => Key::DoSelect,
+        "navigate" => Key::DoNavigate,
+        "tab_open" => Key::DoOpen,
+        "read_page" => Key::DoRead,
+        _ => Key::DoOther,
+    };
+    let doing = fill(language, doing, &[("tool", tool)]);
+    let site = request.origin.as_deref().map(site).filter(|site| !site.is_empty());
+    let names = [("doing", doing.as_str()), ("site", site.unwrap_or_default())];
+    let [in_chat, on_site] = match site {
+        Some(_) => [Key::AllowSession, Key::AllowSite],
+        None => [Key::AllowSessionNoSite, Key::AllowSiteNone],
+    };
+    Reach { in_chat: fill(language, in_chat, &names), on_site: fill(language, on_site, &names) }
 }
 
 /// The sentence of a mark.
@@ -149,9 +187,34 @@ pub fn notice(language: Language, kind: Option<NoticeKind>, text: &str) -> Strin
         Some(NoticeKind::TreeRepaired) => Key::NoticeTree,
         Some(NoticeKind::UncertainWrite) => Key::NoticeUncertain,
         Some(NoticeKind::BudgetPaused) => Key::NoticeBudget,
+        Some(NoticeKind::Continued) => Key::NoticeContinued,
         Some(NoticeKind::Other) | None => Key::NoticeOther,
     };
     fill(language, key, &[("detail", text)])
+}
+
+/// A target as a person calls it. The engine's label is the role's word and the name in quotes; a role without a word
+/// for people stays as it is.
+fn spoken(language: Language, label: &str) -> Cow<'_, str> {
+    let parts = label.split_once(" \"").and_then(|(role, name)| Some((role, name.strip_suffix('"')?)));
+    let (role, name) = parts.unwrap_or((label, ""));
+    let key = match role {
+        "button" => Key::RoleButton,
+        "checkbox" => Key::RoleCheckbox,
+        "textbox" | "searchbox" | "spinbutton" => Key::RoleField,
+        "link" => Key::RoleLink,
+        "combobox" | "listbox" => Key::RoleList,
+        "menuitem" => Key::RoleMenuItem,
+        "option" => Key::RoleOption,
+        "radio" => Key::RoleRadio,
+        "slider" => Key::RoleSlider,
+        "switch" => Key::RoleSwitch,
+        "tab" => Key::RoleTab,
+        _ => return Cow::Borrowed(label),
+    };
+    let name =
+        if name.is_empty() { String::new() } else { fill(language, Key::QuotedName, &[("name", name)]) };
+    Cow::Owned(fill(language, key, &[("name", &name)]).trim_end().to_owned())
 }
 
 fn text_parameter<'a>(params: Option<&'a Value>, name: &str) -> Option<&'a str> {
@@ -203,19 +266,19 @@ mod tests {
         let cases = [
             (
                 request("click", "button \"Place order\"", json!({"ref": "e3"}), shop),
-                "Click *button \"Place order\"* on *shop.example*",
+                "Click *button “Place order”* on *shop.example*",
             ),
             (
                 request("type", "textbox \"Name\"", json!({"ref": "e1", "text": "Ann\nBo"}), shop),
-                "Type *“Ann Bo”* into *textbox \"Name\"* on *shop.example*",
+                "Type *“Ann Bo”* into *field “Name”* on *shop.example*",
             ),
             (
                 request("type", "textbox \"Find\"", json!({"text": "a", "submit": true}), shop),
-                "Type *“a”* into *textbox \"Find\"* on *shop.example* and press Enter",
+                "Type *“a”* into *field “Find”* on *shop.example* and press Enter",
             ),
             (
                 request("select_option", "combobox \"Size\"", json!({"values": ["L", "XL"]}), shop),
-                "Choose *“L, XL”* in *combobox \"Size\"* on *shop.example*",
+                "Choose *“L, XL”* in *list “Size”* on *shop.example*",
             ),
             (
                 request("navigate", "", json!({"url": "https://a.example/x"}), None),
@@ -230,6 +293,40 @@ mod tests {
         for (request, expected) in cases {
             assert_eq!(plain(&question(Language::English, &request)), expected);
         }
+    }
+
+    #[test]
+    fn a_target_has_the_words_of_its_language() {
+        let said = |label| {
+            [Language::English, Language::Chinese].map(|language| spoken(language, label).into_owned())
+        };
+        assert_eq!(said("textbox \"Your name\""), ["field “Your name”", "输入框“Your name”"]);
+        assert_eq!(said("button \"a \"b\" c\""), ["button “a \"b\" c”", "按钮“a \"b\" c”"]);
+        assert_eq!(said("combobox"), ["list", "列表"]);
+        assert_eq!(said("gridcell \"4\""), ["gridcell \"4\"", "gridcell \"4\""]);
+    }
+
+    #[test]
+    fn the_wider_answers_say_how_far_they_reach() {
+        let of = |tool: &str, origin: Option<&str>| {
+            reach(Language::English, &request(tool, "", json!({}), origin))
+        };
+        let said = |in_chat: &str, on_site: &str| Reach { in_chat: in_chat.into(), on_site: on_site.into() };
+        let shop = Some("https://shop.example");
+        assert_eq!(
+            [of("click", shop), of("remote__do", shop), of("type", None)],
+            [
+                said(
+                    "Allow every click on shop.example in this chat",
+                    "Always allow every click on shop.example"
+                ),
+                said(
+                    "Allow every use of remote__do on shop.example in this chat",
+                    "Always allow every use of remote__do on shop.example"
+                ),
+                said("Allow all typing in this chat", "Always allow on this site"),
+            ]
+        );
     }
 
     #[test]
@@ -249,19 +346,19 @@ mod tests {
             ..ItemMeta::default()
         };
         let cases = [
-            (meta("click", "button \"Go\""), ItemStatus::Running, None, "Clicking button \"Go\""),
+            (meta("click", "button \"Go\""), ItemStatus::Running, None, "Clicking button “Go”"),
             (
                 meta("click", "button \"Go\""),
                 ItemStatus::Failed,
                 Some(ActionOutcome::Failed),
-                "Could not click button \"Go\"",
+                "Could not click button “Go”",
             ),
-            (meta("click", "button \"Go\""), ItemStatus::Failed, None, "Did not click button \"Go\""),
+            (meta("click", "button \"Go\""), ItemStatus::Failed, None, "Did not click button “Go”"),
             (
                 meta("click", "button \"Go\""),
                 ItemStatus::Failed,
                 Some(ActionOutcome::Uncertain),
-                "Clicked button \"Go\" (not certain)",
+                "Clicked button “Go” (not certain)",
             ),
             (meta("read_page", ""), ItemStatus::Done, None, "Read the page"),
             (meta("read_page", ""), ItemStatus::Failed, None, "Could not read the page"),

@@ -1,7 +1,7 @@
 //! Which rows a list of items becomes: three tool calls or more in a row fold into one.
 
 use panelot_protocol::ids::ItemId;
-use panelot_protocol::item::{ItemKind, ItemView};
+use panelot_protocol::item::{ItemKind, ItemView, NoticeKind};
 
 /// Tool calls in a row that become one foldable row.
 pub const TOOL_GROUP_COUNT_MIN: usize = 3;
@@ -26,13 +26,17 @@ impl Row {
     }
 }
 
-/// The rows of a conversation. A question about a tool call is shown on its call, so it is no row, and it does not
+/// The rows of a conversation. That an answer is incomplete is said on the answer itself where it was kept. A question about a tool call is shown on its call, so it is no row, and it does not
 /// part the calls around it. The model's thoughts between two calls do.
 #[must_use]
 pub fn rows(items: &[ItemView]) -> Vec<Row> {
     let mut rows = Vec::new();
     let mut tools: Vec<ItemId> = Vec::new();
-    for item in items {
+    for (at, item) in items.iter().enumerate() {
+        let before = at.checked_sub(1).and_then(|before| items.get(before));
+        if is_said_before(item, before) {
+            continue;
+        }
         match item.kind {
             ItemKind::ToolCall => tools.push(item.item_id.clone()),
             ItemKind::Approval => {}
@@ -49,6 +53,14 @@ pub fn rows(items: &[ItemView]) -> Vec<Row> {
     rows
 }
 
+/// Whether an item only repeats what the row before says of itself.
+fn is_said_before(item: &ItemView, before: Option<&ItemView>) -> bool {
+    item.meta.notice == Some(NoticeKind::IncompleteAnswer)
+        && before.is_some_and(|before| {
+            before.turn_id == item.turn_id && before.details.as_ref().is_some_and(|details| details.partial)
+        })
+}
+
 fn close(rows: &mut Vec<Row>, tools: &mut Vec<ItemId>) {
     if tools.len() >= TOOL_GROUP_COUNT_MIN {
         rows.push(Row::Tools(std::mem::take(tools)));
@@ -59,7 +71,7 @@ fn close(rows: &mut Vec<Row>, tools: &mut Vec<ItemId>) {
 
 #[cfg(test)]
 mod tests {
-    use panelot_protocol::item::{ItemMeta, ItemStatus};
+    use panelot_protocol::item::{ItemDetails, ItemMeta, ItemStatus};
 
     use super::*;
 
@@ -100,6 +112,16 @@ mod tests {
             rows(&items(&[ToolCall, Approval, ToolCall, Approval, ToolCall])),
             [Row::Tools(vec!["i0".into(), "i2".into(), "i4".into()])]
         );
+    }
+
+    #[test]
+    fn a_cut_answer_says_so_once() {
+        use ItemKind::{AssistantMessage, SystemNotice};
+        let mut items = items(&[AssistantMessage, SystemNotice, SystemNotice]);
+        items[0].details = Some(ItemDetails { partial: true, ..ItemDetails::default() });
+        items[1].meta.notice = Some(NoticeKind::IncompleteAnswer);
+        items[2].meta.notice = Some(NoticeKind::IncompleteAnswer);
+        assert_eq!(rows(&items), [item(0), item(2)]);
     }
 
     #[test]

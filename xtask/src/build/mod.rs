@@ -85,9 +85,16 @@ struct Builder<'a> {
 /// # Errors
 /// The first step that failed, with its output above.
 pub fn build(setup: &Setup, browser: Browser, profile: Profile) -> Result<PathBuf> {
+    build_into(setup, browser, profile, setup.paths.dist(browser.name()))
+}
+
+/// Builds the bundle into a directory of the caller's and returns it.
+///
+/// # Errors
+/// The first step that failed, with its output above.
+pub fn build_into(setup: &Setup, browser: Browser, profile: Profile, dist: PathBuf) -> Result<PathBuf> {
     let start = Instant::now();
     let bundle = assemble(setup, browser, profile, &setup.paths.target)?;
-    let dist = setup.paths.dist(browser.name());
     bundle.write(&dist)?;
     progress::note(&format!(
         "{} ({} files, {} KiB) in {}",

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 
 use super::{Missing, Setup, system};
-use crate::paths::which;
+use crate::paths::{is_executable, which};
 use crate::versions::DEBIAN_CHROMIUM_PACKAGES;
 
 /// Branded Chrome is no candidate: it ignores `--load-extension` since version 137.
@@ -29,8 +29,8 @@ impl Browser {
 
 /// Finds both without changing anything.
 pub fn look() -> Result<Browser, Missing> {
-    let chromium = named("PANELOT_CHROMIUM").or_else(|| which(&CHROMIUM_NAMES));
-    let driver = named("PANELOT_CHROMEDRIVER").or_else(|| which(&["chromedriver"]));
+    let chromium = named("PANELOT_CHROMIUM")?.or_else(|| which(&CHROMIUM_NAMES));
+    let driver = named("PANELOT_CHROMEDRIVER")?.or_else(|| which(&["chromedriver"]));
     match (chromium, driver) {
         (Some(chromium), Some(driver)) => Ok(Browser { chromium, driver }),
         (None, Some(_) | None) => Err(Missing::new("Chromium", system::by_hand(&DEBIAN_CHROMIUM_PACKAGES))),
@@ -40,6 +40,11 @@ pub fn look() -> Result<Browser, Missing> {
 
 /// Installs both from the distribution.
 pub fn provide(setup: &Setup) -> Result<Browser> {
+    for variable in ["PANELOT_CHROMIUM", "PANELOT_CHROMEDRIVER"] {
+        if let Err(missing) = named(variable) {
+            bail!("{}: {}", missing.what, missing.how);
+        }
+    }
     system::install(setup, "Chromium with its driver", &DEBIAN_CHROMIUM_PACKAGES)?;
     look().map_err(|missing| {
         anyhow::anyhow!(
@@ -49,6 +54,14 @@ pub fn provide(setup: &Setup) -> Result<Browser> {
     })
 }
 
-fn named(variable: &str) -> Option<PathBuf> {
-    std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from)
+/// The executable that a variable names, if it is set.
+fn named(variable: &str) -> Result<Option<PathBuf>, Missing> {
+    let Some(file) = std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from) else {
+        return Ok(None);
+    };
+    if is_executable(&file) {
+        return Ok(Some(file));
+    }
+    let what = format!("{variable} is {}, which is no executable file", file.display());
+    Err(Missing::new(what, format!("set {variable} to an executable, or unset it")))
 }

@@ -269,7 +269,7 @@ impl<W: World> Actor<W> {
         change.say(turn_start(run));
         if run.recovery == Some(RecoveryReason::Interrupted) && run.open_calls.is_empty() {
             let payload = NodePayload::SystemNotice {
-                notice: NoticeKind::Other,
+                notice: NoticeKind::Continued,
                 text: CONTINUE_NOTICE.to_owned(),
                 for_model: true,
             };

@@ -85,6 +85,7 @@ catalogue! {
     EmptyAnswer: "The model answered with nothing. Answer again, or choose another model.", "模型没有返回内容。请重新回答，或换一个模型。";
     PartialAnswer: "The answer ended before it was complete.", "回答在完成前中断。";
     ImageNotLoaded: "image, not loaded", "图片，未加载";
+    AnswerMore: "Show more ({count} paragraphs are left)", "显示更多（还有 {count} 段）";
     AnswerReady: "The answer is complete.", "回答已完成。";
     SentMessage: "Sending", "正在发送";
 
@@ -124,6 +125,18 @@ catalogue! {
     ToolNotCertain: "{what} (not certain)", "{what}（不确定）";
     ToolWaitsForYou: "waits for you", "等待你确认";
     ThePage: "the page", "页面";
+    RoleButton: "button {name}", "按钮{name}";
+    RoleCheckbox: "checkbox {name}", "复选框{name}";
+    RoleField: "field {name}", "输入框{name}";
+    RoleLink: "link {name}", "链接{name}";
+    RoleList: "list {name}", "列表{name}";
+    RoleMenuItem: "menu item {name}", "菜单项{name}";
+    RoleOption: "option {name}", "选项{name}";
+    RoleRadio: "option {name}", "单选项{name}";
+    RoleSlider: "slider {name}", "滑块{name}";
+    RoleSwitch: "switch {name}", "开关{name}";
+    RoleTab: "tab {name}", "选项卡{name}";
+    QuotedName: "“{name}”", "“{name}”";
     ToolGroupRunning: "{count} steps, now: {current}", "{count} 步，当前：{current}";
     ToolGroupDone: "{count} steps done", "已完成 {count} 步";
     ToolGroupFailed: "{count} steps, {failed} failed", "{count} 步，其中 {failed} 步失败";
@@ -169,6 +182,7 @@ catalogue! {
     NoticeTree: "The stored conversation was damaged. The newest sound branch is shown.", "存储的对话已损坏。当前显示最新的完好分支。";
     NoticeUncertain: "It is not certain that the last change happened.", "无法确定上一次改动是否已发生。";
     NoticeBudget: "The budget is used up.", "预算已用完。";
+    NoticeContinued: "Going on from where the answer stopped.", "从回答中断处继续。";
     NoticeOther: "{detail}", "{detail}";
 
     // Approval card.
@@ -188,8 +202,17 @@ catalogue! {
     RiskHost: "Panelot has no access to this site yet. Chrome will ask you.", "Panelot 尚无此网站的访问权限，Chrome 会询问你。";
     RiskCrossSite: "This takes text from one site to another.", "此操作会把一个网站的文字带到另一个网站。";
     Allow: "Allow", "允许";
-    AllowSession: "Allow in this chat", "在此对话中允许";
-    AllowSite: "Always allow on this site", "始终允许此网站";
+    AllowSession: "Allow {doing} on {site} in this chat", "在此对话中允许在 {site} 上{doing}";
+    AllowSessionNoSite: "Allow {doing} in this chat", "在此对话中允许{doing}";
+    AllowSite: "Always allow {doing} on {site}", "始终允许在 {site} 上{doing}";
+    AllowSiteNone: "Always allow on this site", "始终允许此网站";
+    DoClick: "every click", "所有点击";
+    DoType: "all typing", "所有输入";
+    DoSelect: "every choice", "所有选择";
+    DoNavigate: "going to any page", "前往任意页面";
+    DoOpen: "opening any tab", "打开任意标签页";
+    DoRead: "all reading", "所有读取";
+    DoOther: "every use of {tool}", "所有 {tool} 操作";
     Decline: "Decline", "拒绝";
     DeclineStop: "Decline and stop", "拒绝并停止";
     DeclineNote: "Why, or what to do instead (optional)", "原因，或改做什么（可选）";
@@ -253,10 +276,10 @@ catalogue! {
     ErrAuth: "{name} refused the key ({status}). Check it under Models.", "{name} 拒绝了密钥（{status}）。请在“模型”中检查。";
     ErrRateLimit: "{name} had too many requests ({status}). Try again in a while.", "{name} 请求过多（{status}）。请稍后再试。";
     ErrQuota: "The account at {name} has no credit left. Add credit there, or choose another model.", "{name} 账户余额不足。请充值，或换一个模型。";
-    ErrOverloaded: "{name} is overloaded. Try again in a while.", "{name} 负载过高。请稍后再试。";
+    ErrOverloaded: "{name} is overloaded or has failed ({status}). Try again in a while.", "{name} 负载过高或发生故障（{status}）。请稍后再试。";
     ErrContext: "This chat is longer than the model takes. Start a new chat, or choose a model with a larger context.", "对话超出模型的上下文长度。请新建对话，或换用更大上下文的模型。";
     ErrFilter: "{name} refused the content. Put it in other words.", "{name} 拒绝了内容。请换一种说法。";
-    ErrNetwork: "{name} was not reached. Check the connection and the address under Models.", "无法连接 {name}。请检查网络和“模型”中的地址。";
+    ErrNetwork: "{name} was not reached, or the connection broke off. Try again; if it stays so, check the network and the address under Models.", "无法连接 {name}，或连接中断。请重试；若仍失败，请检查网络和“模型”中的地址。";
     ErrProtocol: "{name} answered in a form that is not its protocol's. Check the address under Models.", "{name} 的响应不符合其协议。请检查“模型”中的地址。";
     ErrTimeout: "{name} sent nothing for too long. Try again.", "{name} 长时间没有响应。请重试。";
     ErrHost: "Chrome does not let Panelot reach {name} yet. Allow it under Models.", "Chrome 尚未允许 Panelot 访问 {name}。请在“模型”中允许。";
@@ -316,6 +339,10 @@ catalogue! {
     FieldUrlLong: "Base URL: longer than 2,048 bytes.", "基础 URL：超过 2,048 字节。";
     FieldUrlPart: "Base URL: `{part}` is not part of a usual address.", "基础 URL：`{part}` 不是有效地址的一部分。";
     FieldKeyEmpty: "API key: this provider needs one.", "API 密钥：此服务商需要密钥。";
+    FieldNameHidden: "Name: must not hold characters that cannot be seen.", "名称：不能包含不可见字符。";
+    FieldModelHidden: "Model: must not hold characters that cannot be seen.", "模型：不能包含不可见字符。";
+    FieldKeyAscii: "API key: must hold ASCII letters, digits and signs only.", "API 密钥：只能包含 ASCII 字母、数字和符号。";
+    FieldUrlAscii: "Base URL: the host `{part}` has letters outside ASCII; enter its xn-- form.", "基础 URL：主机名 `{part}` 含有非 ASCII 字符，请输入其 xn-- 形式。";
     FieldKeySpace: "API key: must not hold spaces or line breaks.", "API 密钥：不能包含空格或换行。";
     FieldModelEmpty: "Model: must not be empty.", "模型：不能为空。";
     FieldModelLong: "Model: longer than {max} characters.", "模型：超过 {max} 个字符。";
@@ -329,7 +356,7 @@ catalogue! {
     ModelsText: "Endpoints that you connect. Keys are encrypted on this machine and sent to their own endpoint only.", "你连接的端点。密钥加密保存在本机，只发送给各自的端点。";
     PermissionsText: "How much passes without a question. Sensitive sites and passwords keep their own limits in every mode.", "无需询问即可执行的范围。敏感网站和密码在任何模式下都有单独限制。";
     RulesTitle: "Rules", "规则";
-    RulesEmpty: "No rules. “Always allow on this site” makes one.", "没有规则。选择“始终允许此网站”会新增一条。";
+    RulesEmpty: "No rules. “Always allow” in a question makes one.", "没有规则。在请求中选择“始终允许”会新增一条。";
     RuleAllow: "allow", "允许";
     RuleAsk: "ask", "询问";
     RuleDeny: "deny", "拒绝";

@@ -8,7 +8,7 @@ use panelot_protocol::snapshot::{RecoveryReason, RunRecoveryState};
 use panelot_ui::format::time_left;
 use panelot_ui::i18n::{Key, Piece};
 use panelot_ui::intents::{Act, Intent};
-use panelot_ui::phrases::{question, recovery, risk};
+use panelot_ui::phrases::{question, reach, recovery, risk};
 use serde_json::Value;
 
 use super::composer::INPUT_ID;
@@ -18,8 +18,9 @@ use crate::chrome::clock;
 use crate::store::Store;
 use crate::{page, shell};
 
-/// Keys do nothing for so long after a question has appeared: what is typed then was meant for something else.
-const KEYS_ASLEEP_MS: u64 = 600;
+/// A question takes no answer for so long after it has appeared: what is typed or clicked then was meant for something
+/// else, such as the question before it, which stood in the same place.
+const ASLEEP_MS: u64 = 600;
 /// How often the time that is left is shown anew.
 const TICK_MS: u64 = 1_000;
 
@@ -58,7 +59,11 @@ fn Sentence(pieces: Vec<Piece>) -> Element {
 #[component]
 fn Approval(pending: PendingApproval, count: usize) -> Element {
     let mut store = use_context::<Store>();
-    let born_ms = use_hook(clock::now_ms);
+    let mut awake = use_signal(|| false);
+    use_future(move || async move {
+        clock::sleep_ms(ASLEEP_MS).await;
+        awake.set(true);
+    });
     let mut more = use_signal(|| false);
     let mut decided = use_signal(|| false);
     let note = use_signal(String::new);
@@ -70,7 +75,7 @@ fn Approval(pending: PendingApproval, count: usize) -> Element {
     use_effect(move || store.announcement.set(announced.clone()));
     let approval_id = pending.approval_id.clone();
     let decide = use_callback(move |decision: ApprovalDecision| {
-        if !decided() {
+        if awake() && !decided() {
             decided.set(true);
             shell::intend(Intent::Decide { approval_id: approval_id.clone(), decision });
             page::focus(INPUT_ID);
@@ -81,13 +86,14 @@ fn Approval(pending: PendingApproval, count: usize) -> Element {
         decide.call(ApprovalDecision::Decline { note: Some(note).filter(|note| !note.is_empty()) });
     });
     let params = serde_json::to_string_pretty(&request.params).unwrap_or_default();
-    let busy = decided();
+    let busy = decided() || !awake();
+    let reach = reach(language, request);
     rsx! {
         section {
             class: "card", "data-testid": "approval", "data-approval": "{pending.approval_id}", role: "group",
-            aria_label: store.t(Key::AskTitle), "aria-description": store.t(Key::AskKeys), tabindex: "0",
+            "data-awake": awake(), aria_label: store.t(Key::AskTitle), "aria-description": store.t(Key::AskKeys), tabindex: "0",
             onkeydown: move |event| {
-                if is_composing(&event) || clock::now_ms().saturating_sub(born_ms) < KEYS_ASLEEP_MS {
+                if is_composing(&event) {
                     return;
                 }
                 let decision = match pressed(&event) {
@@ -141,12 +147,12 @@ fn Approval(pending: PendingApproval, count: usize) -> Element {
                 button {
                     class: "button", "data-testid": "approve-session", disabled: busy, aria_keyshortcuts: "S",
                     onclick: move |_| decide.call(ApprovalDecision::AcceptForSession {}),
-                    {store.t(Key::AllowSession)} kbd { "S" }
+                    {reach.in_chat} kbd { "S" }
                 }
                 button {
                     class: "button", "data-testid": "approve-site", disabled: busy || request.origin.is_none(), aria_keyshortcuts: "A",
                     onclick: move |_| decide.call(ApprovalDecision::AcceptForSite {}),
-                    {store.t(Key::AllowSite)} kbd { "A" }
+                    {reach.on_site} kbd { "A" }
                 }
                 button {
                     class: "button risky", "data-testid": "cancel", disabled: busy, aria_keyshortcuts: "Escape",

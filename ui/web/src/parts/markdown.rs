@@ -10,10 +10,13 @@ use panelot_ui::markdown::{Alignment, Block, Inline, LinkTarget, ListItem};
 
 use super::icons::{Icon, Shape};
 use crate::chrome::{clipboard, clock};
+use crate::shell;
 use crate::store::Store;
 
 /// Finished blocks that are painted as one, so that a long answer has few parts to compare.
 const BLOCKS_PER_SHEET: usize = 24;
+/// Sheets of an answer that are painted at once, about 30 screens.
+const SHEETS_PER_PAGE: usize = 12;
 /// Lines of code that are one element while a fence is open, so that only the last one changes.
 const LINES_PER_RUN: usize = 40;
 /// How long "Copied" is shown.
@@ -29,15 +32,27 @@ impl PartialEq for Finished {
     }
 }
 
-/// An assistant's text: sheets of finished blocks, and the tail that grows.
+/// An assistant's text: sheets of finished blocks, and the tail that grows. Of an answer that is longer than any that is
+/// read in one go only the beginning is painted, and more when the reader asks.
 #[component]
 pub fn Text(item: Signal<ItemState>, growing: bool) -> Element {
+    let store = use_context::<Store>();
+    let mut shown_max = use_signal(|| SHEETS_PER_PAGE);
     let finished = use_memo(move || item.read().markdown.finished().len());
     let sheets = finished().div_ceil(BLOCKS_PER_SHEET);
+    let shown = sheets.min(shown_max());
+    let folded = finished().saturating_sub(shown * BLOCKS_PER_SHEET);
     rsx! {
         div { class: "md",
-            for sheet in 0..sheets {
+            for sheet in 0..shown {
                 Sheet { key: "{sheet}", item, from: sheet * BLOCKS_PER_SHEET, until: finished().min((sheet + 1) * BLOCKS_PER_SHEET) }
+            }
+            if folded > 0 {
+                button {
+                    class: "link", "data-testid": "answer-more",
+                    onclick: move |_| shown_max += SHEETS_PER_PAGE,
+                    {shell::say(&store, Key::AnswerMore, &[("count", &folded.to_string())])}
+                }
             }
             if growing {
                 Tail { item }
