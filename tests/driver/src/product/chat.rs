@@ -93,12 +93,12 @@ impl Chat {
         self.page.wait_for("the composer to be empty again", &sent).await
     }
 
-    /// Waits for an approval and gives its id.
+    /// Waits for an approval that takes an answer and gives its id.
     ///
     /// # Errors
     /// When none appears in time.
     pub async fn approval(&self) -> Result<String> {
-        let selector = by_test_id("approval");
+        let selector = format!("{}[data-awake=true]", by_test_id("approval"));
         until("an approval", Duration::from_secs(STEP_S_MAX), || async {
             let id: Option<String> = self
                 .page
