@@ -38,13 +38,15 @@ const KEYS_REFUSED: [&str; 6] = [
 ];
 
 /// Directives of the pages' CSP that must be there word for word.
-const CSP_DIRECTIVES: [&str; 6] = [
+const CSP_DIRECTIVES: [&str; 8] = [
     "default-src 'none'",
     "script-src 'self' 'wasm-unsafe-eval'",
     "object-src 'none'",
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
 ];
 
 /// What is wrong with the manifest.
