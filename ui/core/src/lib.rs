@@ -8,6 +8,7 @@ pub mod i18n;
 pub mod intents;
 pub mod item;
 pub mod markdown;
+pub mod outgoing;
 pub mod phrases;
 pub mod rows;
 pub mod session;

@@ -17,6 +17,7 @@ use panelot_protocol::view::{Folded, ThreadView, patch_meta};
 
 use crate::connection::Surroundings;
 use crate::intents::Intent;
+use crate::outgoing::Outgoing;
 use crate::trouble::Trouble;
 
 /// What changed, in the order in which it did. A page repaints what is named and nothing else.
@@ -52,20 +53,6 @@ pub enum Change {
     Saved(SubmissionId, bool),
     /// A turn ended by itself.
     TurnEnded(TurnId),
-}
-
-/// A message that was sent and is not part of the thread yet.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Outgoing {
-    /// Its Op.
-    pub submission_id: SubmissionId,
-    /// What was written.
-    pub input: UserInput,
-    overrides: Option<TurnOverrides>,
-    /// The run that took it, once that is known.
-    run_id: Option<RunId>,
-    /// Whether it was meant for a running turn.
-    steer: bool,
 }
 
 /// How a message is to be sent.

@@ -8,6 +8,9 @@ use crate::format::LocalTime;
 use crate::i18n::{Key, fill};
 use crate::phrases::tool_line;
 
+/// Waits shorter than this are counted down; of longer ones the time of day is said.
+const COUNTED_MS_MAX: u64 = 120_000;
+
 /// How the line is marked, beside its words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
@@ -26,19 +29,61 @@ pub struct Status {
     pub text: String,
     /// The mark.
     pub mark: Mark,
+    /// A wait whose end is known, to be shown in the place of the words.
+    pub countdown: Option<Countdown>,
+}
+
+/// A wait of the turn whose end is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Countdown {
+    kind: CountdownKind,
+    until_ms: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum CountdownKind {
+    RateLimit,
+    Retry,
+}
+
+impl Countdown {
+    fn of(waiting: &Waiting) -> Option<Self> {
+        let kind = match waiting.reason {
+            WaitingReason::RateLimit => CountdownKind::RateLimit,
+            WaitingReason::Retry => CountdownKind::Retry,
+            WaitingReason::SlowProvider | WaitingReason::PageLoading | WaitingReason::SlowTool => {
+                return None;
+            }
+        };
+        Some(Self { kind, until_ms: waiting.until_ms? })
+    }
+
+    /// What is shown at a time: the seconds that are left when they are few, else the time of day; once the time has come,
+    /// that it is about to go on.
+    #[must_use]
+    pub fn text(self, language: Language, time: LocalTime) -> String {
+        let (over, near, far) = match self.kind {
+            CountdownKind::RateLimit => {
+                (Key::StatusRateLimit, Key::StatusRateLimitIn, Key::StatusRateLimitUntil)
+            }
+            CountdownKind::Retry => (Key::StatusRetry, Key::StatusRetryIn, Key::StatusRetryUntil),
+        };
+        match self.until_ms.saturating_sub(time.now_ms) {
+            0 => over.text(language).to_owned(),
+            left_ms if left_ms < COUNTED_MS_MAX => {
+                fill(language, near, &[("seconds", &left_ms.div_ceil(1_000).to_string())])
+            }
+            _ => fill(language, far, &[("time", &time.clock(self.until_ms))]),
+        }
+    }
 }
 
 /// The line for a thread, or `None` when there is nothing to say.
 ///
 /// The user's own decision comes first, then waits, then what the newest running item does.
 #[must_use]
-pub fn status(
-    language: Language,
-    thread: &ThreadSnapshot,
-    stopping: bool,
-    time: LocalTime,
-) -> Option<Status> {
-    let say = |text: String, mark: Mark| Some(Status { text, mark });
+pub fn status(language: Language, thread: &ThreadSnapshot, stopping: bool) -> Option<Status> {
+    let say = |text: String, mark: Mark| Some(Status { text, mark, countdown: None });
     if !thread.approvals.is_empty() || !thread.interactions.is_empty() {
         return say(Key::StatusWaitingForYou.text(language).to_owned(), Mark::Asking);
     }
@@ -56,7 +101,8 @@ pub fn status(
         return say(Key::StatusStopping.text(language).to_owned(), Mark::Working);
     }
     if let Some(waiting) = &turn.waiting {
-        return say(wait(language, waiting, time), Mark::Waiting);
+        let text = wait(waiting.reason).text(language).to_owned();
+        return Some(Status { text, mark: Mark::Waiting, countdown: Countdown::of(waiting) });
     }
     let running = thread
         .items
@@ -77,17 +123,13 @@ pub fn status(
     say(text, Mark::Working)
 }
 
-fn wait(language: Language, waiting: &Waiting, time: LocalTime) -> String {
-    let (plain, timed) = match waiting.reason {
-        WaitingReason::RateLimit => (Key::StatusRateLimit, Some(Key::StatusRateLimitUntil)),
-        WaitingReason::Retry => (Key::StatusRetry, Some(Key::StatusRetryUntil)),
-        WaitingReason::SlowProvider => (Key::StatusSlowProvider, None),
-        WaitingReason::PageLoading => (Key::StatusPageLoading, None),
-        WaitingReason::SlowTool => (Key::StatusSlowTool, None),
-    };
-    match (timed, waiting.until_ms) {
-        (Some(timed), Some(until_ms)) => fill(language, timed, &[("time", &time.clock(until_ms))]),
-        _ => plain.text(language).to_owned(),
+const fn wait(reason: WaitingReason) -> Key {
+    match reason {
+        WaitingReason::RateLimit => Key::StatusRateLimit,
+        WaitingReason::Retry => Key::StatusRetry,
+        WaitingReason::SlowProvider => Key::StatusSlowProvider,
+        WaitingReason::PageLoading => Key::StatusPageLoading,
+        WaitingReason::SlowTool => Key::StatusSlowTool,
     }
 }
 
@@ -99,5 +141,51 @@ pub fn activity(activity: ThreadActivity) -> Option<(Key, Mark)> {
         ThreadActivity::Running => Some((Key::MarkRunning, Mark::Working)),
         ThreadActivity::WaitingForUser => Some((Key::MarkWaiting, Mark::Asking)),
         ThreadActivity::NeedsRecovery => Some((Key::MarkRecovery, Mark::Asking)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 2026-11-30 13:21:00 UTC.
+    const NOW_MS: u64 = 1_796_044_860_000;
+
+    fn shown(reason: WaitingReason, left_ms: u64) -> Option<[String; 2]> {
+        let waiting = Waiting { reason, until_ms: Some(NOW_MS + left_ms) };
+        let time = LocalTime { now_ms: NOW_MS, offset_minutes: 60 };
+        let countdown = Countdown::of(&waiting)?;
+        Some([Language::English, Language::Chinese].map(|language| countdown.text(language, time)))
+    }
+
+    #[test]
+    fn a_short_wait_is_counted_down_and_a_long_one_has_a_time() {
+        let cases = [
+            (120_000, "Trying again at 14:23", "将于 14:23 重试"),
+            (119_999, "Trying again in 120 s", "120 秒后重试"),
+            (12_000, "Trying again in 12 s", "12 秒后重试"),
+            (11_001, "Trying again in 12 s", "12 秒后重试"),
+            (1, "Trying again in 1 s", "1 秒后重试"),
+            (0, "Trying again soon", "即将重试"),
+        ];
+        for (left_ms, english, chinese) in cases {
+            let expected = [english, chinese].map(str::to_owned);
+            assert_eq!(shown(WaitingReason::Retry, left_ms), Some(expected), "{left_ms}");
+        }
+    }
+
+    #[test]
+    fn a_pause_that_the_provider_asked_for_is_counted_down_too() {
+        let expected = ["The provider asked for a pause: 30 s left", "服务商要求暂停，还剩 30 秒"];
+        assert_eq!(shown(WaitingReason::RateLimit, 30_000), Some(expected.map(str::to_owned)));
+    }
+
+    #[test]
+    fn a_wait_whose_end_nobody_knows_is_not_counted_down() {
+        let waiting = Waiting { reason: WaitingReason::Retry, until_ms: None };
+        assert_eq!(Countdown::of(&waiting), None);
+        for reason in [WaitingReason::SlowProvider, WaitingReason::PageLoading, WaitingReason::SlowTool] {
+            assert_eq!(shown(reason, 1_000), None, "{reason:?}");
+        }
     }
 }

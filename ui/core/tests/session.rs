@@ -6,12 +6,14 @@ use panelot_protocol::frame::EventFrame;
 use panelot_protocol::ids::SubmissionId;
 use panelot_protocol::item::{ItemKind, ItemMeta};
 use panelot_protocol::op::Op;
+use panelot_protocol::settings::Language;
 use panelot_protocol::snapshot::{
     ActiveTurn, QueueView, StreamCursor, ThreadMeta, ThreadSnapshot, ThreadStats,
 };
 use panelot_protocol::turn::{PermissionPolicy, TurnKind, UserInput};
 use panelot_ui::connection::Surroundings;
 use panelot_ui::intents::{Act, Intent};
+use panelot_ui::outgoing::{Standing, standings};
 use panelot_ui::session::{Change, Delivery, Session};
 
 #[derive(Default)]
@@ -123,6 +125,15 @@ impl Rig {
         })
     }
 
+    fn ack(&mut self, op: &Op, run: &str) -> Vec<Change> {
+        self.hear(AgentEvent::CommandAck {
+            submission_id: op.submission_id().clone(),
+            thread_id: Some("t1".into()),
+            run_id: Some(run.into()),
+            revision: Some(2),
+        })
+    }
+
     fn texts_on_their_way(&self) -> Vec<&str> {
         self.session.outgoing().iter().map(|sent| sent.input.text.as_str()).collect()
     }
@@ -205,22 +216,44 @@ fn a_confirmed_message_leaves_when_its_item_is_shown_whatever_comes_first() {
     for ack_first in [true, false] {
         let mut rig = Rig::showing(false);
         let ops = rig.send("hello");
-        let ack = AgentEvent::CommandAck {
-            submission_id: ops[0].submission_id().clone(),
-            thread_id: Some("t1".into()),
-            run_id: Some("u9".into()),
-            revision: Some(2),
-        };
         if ack_first {
-            rig.hear(ack.clone());
+            rig.ack(&ops[0], "u9");
             assert_eq!(rig.texts_on_their_way(), ["hello"]);
             rig.user_item("u9", "hello");
         } else {
             rig.user_item("u9", "hello");
-            rig.hear(ack.clone());
+            rig.ack(&ops[0], "u9");
         }
         assert_eq!(rig.texts_on_their_way(), [] as [&str; 0], "ack first: {ack_first}");
     }
+}
+
+#[test]
+fn a_message_for_the_running_turn_waits_from_its_receipt_until_the_turn_reads_it() {
+    let mut rig = Rig::showing(true);
+    let first = rig.send("one");
+    rig.send("two");
+    let standing = |rig: &Rig| standings(rig.session.outgoing());
+    assert_eq!(standing(&rig), [Standing::Sending, Standing::Sending]);
+    rig.ack(&first[0], "u1");
+    assert_eq!(standing(&rig), [Standing::Waiting { place: 1, count: 1 }, Standing::Sending]);
+    let third = rig.send("three");
+    rig.ack(&third[0], "u1");
+    let expected = [
+        Standing::Waiting { place: 1, count: 2 },
+        Standing::Sending,
+        Standing::Waiting { place: 2, count: 2 },
+    ];
+    assert_eq!(standing(&rig), expected);
+    rig.user_item("u1", "one");
+    assert_eq!(standing(&rig), [Standing::Sending, Standing::Waiting { place: 1, count: 1 }]);
+}
+
+#[test]
+fn the_place_of_a_waiting_message_is_said_when_several_wait() {
+    let words = [Language::English, Language::Chinese]
+        .map(|language| Standing::Waiting { place: 2, count: 3 }.text(language));
+    assert_eq!(words, ["Waiting for the next step, 2 of 3", "等待下一步时补充，第 2/3 条"]);
 }
 
 #[test]

@@ -10,7 +10,7 @@
 //! | --- | --- |
 //! | header | `title`, `new-thread`, `open-list`, `open-full-page`, `open-settings` |
 //! | thread list | `thread-list`, `close-list`, `list-search`, `thread-row` (its `data-thread` is the id), `thread-open`, `thread-rename`, `rename-input`, `rename-save`, `thread-delete`, `delete-confirm`, `delete-keep`, `thread-pin`, `more-threads` |
-//! | conversation | `conversation`, `message-user`, `message-assistant` (`data-status`), `reasoning`, `tool-row` (`data-status`, `data-tool`), `tool-group`, `notice`, `outgoing`, `earlier`, `to-end`, `copy`, `edit`, `edit-input`, `edit-send`, `regenerate`, `branch-previous`, `branch-next`, `empty`, `suggestion` |
+//! | conversation | `conversation`, `link`, `link-open`, `message-user`, `message-assistant` (`data-status`), `reasoning`, `tool-row` (`data-status`, `data-tool`), `tool-group`, `notice`, `outgoing`, `earlier`, `to-end`, `copy`, `edit`, `edit-input`, `edit-send`, `regenerate`, `branch-previous`, `branch-next`, `empty`, `suggestion` |
 //! | above the composer | `status-line` (`data-mark`), `trouble`, `trouble-step`, `trouble-dismiss`, `reconnecting`, `reload-required`, `reload`, `queue`, `queue-row`, `queue-remove`, `queue-release` |
 //! | approval | `approval` (`data-approval`), `approve`, `decline`, `approval-more`, `approve-session`, `approve-site`, `decline-note`, `cancel`, `approval-params` |
 //! | recovery | `recovery`, `continue`, `retry`, `mark-done`, `fail` |
@@ -22,6 +22,7 @@
 //! `document.documentElement.dataset.ready` is `"1"` once a page can be used.
 
 mod chrome;
+mod focus;
 mod line;
 mod page;
 mod pages;

@@ -212,12 +212,24 @@ pub fn focus(id: &str) {
 
 /// Puts the focus on an element unless something has it.
 pub fn focus_if_free(id: &str) {
-    let taken = document()
-        .and_then(|document| document.active_element())
-        .is_some_and(|element| element.tag_name() != "BODY");
-    if !taken {
+    if focused().is_none() {
         focus(id);
     }
+}
+
+/// The element that has the focus, unless that is the body, which means none.
+#[must_use]
+pub fn focused() -> Option<web_sys::HtmlElement> {
+    let element = document()?.active_element().filter(|element| element.tag_name() != "BODY")?;
+    element.dyn_into().ok()
+}
+
+/// All elements that a selector names, in the document's order.
+#[must_use]
+pub fn all(selector: &str) -> Vec<web_sys::Element> {
+    let found = document().and_then(|document| document.query_selector_all(selector).ok());
+    let found = found.map(|list| (0..list.length()).filter_map(|at| list.get(at)?.dyn_into().ok()).collect());
+    found.unwrap_or_default()
 }
 
 /// Whether a point is in view at the end of a scrolled element, within a few lines.

@@ -9,7 +9,7 @@ use crate::page::{self, Kind};
 use crate::parts::icons::{Icon, Shape};
 use crate::parts::{cards, composer, conversation, first_run, options, status, threads};
 use crate::store::Store;
-use crate::{chrome, shell};
+use crate::{chrome, focus, shell};
 
 /// The page that the document asks for.
 #[component]
@@ -86,12 +86,11 @@ fn Header() -> Element {
     rsx! {
         header { class: "head",
             button {
-                class: "icon only-narrow", "data-testid": "open-list", aria_label: store.t(Key::Chats), title: store.t(Key::Chats),
+                class: "icon only-narrow", id: threads::OPEN_ID, "data-testid": "open-list", aria_label: store.t(Key::Chats), title: store.t(Key::Chats),
                 aria_expanded: *store.list_open.read(),
-                onclick: move |_| async move {
+                onclick: move |_| {
                     store.list_open.set(true);
-                    chrome::clock::next_frame().await;
-                    page::focus(threads::SEARCH_ID);
+                    focus::soon([threads::SEARCH_ID.to_owned()]);
                 },
                 Icon { shape: Shape::List }
             }

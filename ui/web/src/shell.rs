@@ -20,8 +20,8 @@ use wasm_bindgen_futures::spawn_local;
 use crate::chrome::clock::{self, Page};
 use crate::chrome::{runtime, tabs};
 use crate::line::{self, Line, Read, Said};
-use crate::page;
 use crate::store::{Store, put};
+use crate::{focus, page};
 
 /// What comes from outside, in its order.
 enum Incoming {
@@ -226,6 +226,7 @@ impl Shell {
     }
 
     fn settle(&mut self, mut frame: Frame) {
+        focus::keep();
         self.settle_grown(&mut frame);
         if frame.rows {
             self.store.sync_rows(&self.session);

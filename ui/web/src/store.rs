@@ -16,12 +16,11 @@ use panelot_protocol::turn::{CapturedTab, ModelRef, PermissionPolicy, UserInput}
 use panelot_ui::connection::Link;
 use panelot_ui::i18n::Key;
 use panelot_ui::item::ItemState;
+use panelot_ui::outgoing::Outgoing;
 use panelot_ui::rows::{Row, rows};
-use panelot_ui::session::{Outgoing, Session};
+use panelot_ui::session::Session;
 use panelot_ui::status::{Status, status};
 use panelot_ui::trouble::Trouble;
-
-use crate::chrome::clock;
 
 /// What surrounds the items of the shown thread.
 #[derive(Debug, Clone, PartialEq)]
@@ -219,7 +218,7 @@ impl Store {
         let last_end = session.view().and_then(|view| view.last_end.as_ref());
         put(&mut self.around, thread.map(|thread| Rc::new(Around::of(thread, last_end))));
         let language = *self.language.peek();
-        let line = thread.and_then(|t| status(language, t, session.is_stopping(), clock::local_time()));
+        let line = thread.and_then(|t| status(language, t, session.is_stopping()));
         put(&mut self.status, line);
         put(&mut self.running, session.is_running());
         put(&mut self.stopping, session.is_stopping());

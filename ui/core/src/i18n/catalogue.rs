@@ -88,6 +88,9 @@ catalogue! {
     AnswerMore: "Show more ({count} paragraphs are left)", "显示更多（还有 {count} 段）";
     AnswerReady: "The answer is complete.", "回答已完成。";
     SentMessage: "Sending", "正在发送";
+    WaitingMessage: "Waiting for the next step", "等待下一步时补充";
+    WaitingMessagePlace: "Waiting for the next step, {index} of {count}", "等待下一步时补充，第 {index}/{count} 条";
+    LinkOpen: "Open {address} in a new tab", "在新标签页中打开 {address}";
 
     // Tools. Running, done, failed, and for a change: not done at all.
     ToolTabsRunning: "Looking at the open tabs", "正在查看打开的标签页";
@@ -155,8 +158,10 @@ catalogue! {
     StatusWaitingForYou: "Waiting for you", "等待你确认";
     StatusRateLimit: "The provider asked for a pause", "服务商要求暂停";
     StatusRateLimitUntil: "The provider asked for a pause until {time}", "服务商要求暂停至 {time}";
+    StatusRateLimitIn: "The provider asked for a pause: {seconds} s left", "服务商要求暂停，还剩 {seconds} 秒";
     StatusRetry: "Trying again soon", "即将重试";
     StatusRetryUntil: "Trying again at {time}", "将于 {time} 重试";
+    StatusRetryIn: "Trying again in {seconds} s", "{seconds} 秒后重试";
     StatusSlowProvider: "The provider has not answered yet", "服务商尚未响应";
     StatusPageLoading: "Waiting for the page to load", "正在等待页面加载";
     StatusSlowTool: "The page takes its time", "页面响应较慢";

@@ -269,7 +269,9 @@ fn alignment(alignment: &pulldown_cmark::Alignment) -> Alignment {
 
 fn image(address: &str) -> LinkTarget {
     match LinkTarget::of(address) {
-        LinkTarget::Address(address) | LinkTarget::Image(address) => LinkTarget::Image(address),
+        LinkTarget::Web { address, .. } | LinkTarget::Address(address) | LinkTarget::Image(address) => {
+            LinkTarget::Image(address)
+        }
         LinkTarget::Inert => LinkTarget::Inert,
     }
 }

@@ -9,7 +9,7 @@ mod tree;
 
 pub use build::parse;
 pub use stream::MarkdownStream;
-pub use tree::{Alignment, Block, Inline, LinkTarget, ListItem};
+pub use tree::{Alignment, Block, Inline, LinkTarget, ListItem, host_beside};
 
 /// How deep blocks and inlines may nest. What lies deeper keeps its text and loses its frame.
 pub const NESTING_MAX: usize = 16;

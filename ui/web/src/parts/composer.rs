@@ -139,7 +139,10 @@ pub fn Composer() -> Element {
                     button {
                         r#type: "button", class: "send halt", "data-testid": "stop", aria_label: store.t(Key::Stop), title: store.t(Key::Stop),
                         disabled: *store.stopping.read(), aria_keyshortcuts: "Escape",
-                        onclick: move |_| { shell::intend(Intent::Stop); },
+                        onclick: move |_| {
+                            shell::intend(Intent::Stop);
+                            page::focus(INPUT_ID);
+                        },
                         Icon { shape: Shape::Stop }
                     }
                 }

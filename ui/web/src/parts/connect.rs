@@ -8,8 +8,21 @@ use panelot_ui::i18n::{Key, pieces};
 use panelot_ui::intents::Intent;
 
 use crate::chrome::permissions;
-use crate::shell;
 use crate::store::Store;
+use crate::{focus, shell};
+
+/// Id of the form's first field.
+pub const FIRST_ID: &str = "conn-template";
+
+/// Id of a field's input.
+const fn id_of(field: Field) -> &'static str {
+    match field {
+        Field::Name => "conn-name",
+        Field::Url => "conn-url",
+        Field::Key => "conn-key",
+        Field::Model => "conn-model",
+    }
+}
 
 /// The form. `done` is called once the engine has stored the connection.
 #[component]
@@ -34,10 +47,16 @@ pub fn Connect(initial: ConnectForm, make_default: bool, done: EventHandler<()>)
         }
     });
     let save = use_callback(move |()| {
+        if !waiting.peek().is_empty() {
+            return;
+        }
         stored.set(false);
         let checked = match form.peek().check() {
             Ok(checked) => checked,
             Err(wrong) => {
+                if let Some(first) = wrong.first() {
+                    focus::soon([id_of(first.field).to_owned()]);
+                }
                 complaints.set(wrong);
                 return;
             }
@@ -69,7 +88,7 @@ pub fn Connect(initial: ConnectForm, make_default: bool, done: EventHandler<()>)
             Fields { form, complaints }
             Consent { form }
             div { class: "row",
-                button { r#type: "submit", class: "button main-act", "data-testid": "conn-save", disabled: busy, {store.t(if busy { Key::ConnSaving } else { Key::ConnSave })} }
+                button { r#type: "submit", class: "button main-act", "data-testid": "conn-save", aria_disabled: busy, {store.t(if busy { Key::ConnSaving } else { Key::ConnSave })} }
                 if stored() {
                     span { class: "saved", "data-testid": "conn-saved", role: "status", {store.t(Key::ConnSaved)} }
                 }
@@ -95,9 +114,9 @@ fn Fields(form: Signal<ConnectForm>, complaints: Signal<Vec<Complaint>>) -> Elem
     };
     rsx! {
         div { class: "field",
-            label { r#for: "conn-template", {store.t(Key::ConnTemplate)} }
+            label { r#for: FIRST_ID, {store.t(Key::ConnTemplate)} }
             select {
-                class: "input", id: "conn-template", "data-testid": "conn-template",
+                class: "input", id: FIRST_ID, "data-testid": "conn-template",
                 onchange: move |event| {
                     form.with_mut(|form| form.choose(&event.value(), language));
                 },
@@ -106,13 +125,13 @@ fn Fields(form: Signal<ConnectForm>, complaints: Signal<Vec<Complaint>>) -> Elem
                 }
             }
         }
-        Line { field: Field::Name, id: "conn-name", label: Key::ConnName, value: shown.name.clone(), complaints, kind: "text",
+        Line { field: Field::Name, label: Key::ConnName, value: shown.name.clone(), complaints, kind: "text",
             change: move |value| form.with_mut(|form| form.name = value) }
-        Line { field: Field::Url, id: "conn-url", label: Key::ConnUrl, value: shown.base_url.clone(), complaints, kind: "url",
+        Line { field: Field::Url, label: Key::ConnUrl, value: shown.base_url.clone(), complaints, kind: "url",
             change: move |value| form.with_mut(|form| form.base_url = value) }
-        Line { field: Field::Key, id: "conn-key", label: Key::ConnKey, hint: key_hint, value: shown.key.clone(), complaints, kind: "password",
+        Line { field: Field::Key, label: Key::ConnKey, hint: key_hint, value: shown.key.clone(), complaints, kind: "password",
             change: move |value| form.with_mut(|form| form.key = value) }
-        Line { field: Field::Model, id: "conn-model", label: Key::ConnModel, hint: Some(Key::ConnModelHint), value: shown.model.clone(), complaints, kind: "text",
+        Line { field: Field::Model, label: Key::ConnModel, hint: Some(Key::ConnModelHint), value: shown.model.clone(), complaints, kind: "text",
             change: move |value| form.with_mut(|form| form.choose_model(value)) }
         label { class: "check",
             input {
@@ -133,7 +152,6 @@ fn Fields(form: Signal<ConnectForm>, complaints: Signal<Vec<Complaint>>) -> Elem
 #[component]
 fn Line(
     field: Field,
-    id: &'static str,
     label: Key,
     #[props(default)] hint: Option<Key>,
     value: String,
@@ -143,6 +161,7 @@ fn Line(
 ) -> Element {
     let store = use_context::<Store>();
     let wrong = complaints.read().iter().find(|complaint| complaint.field == field).cloned();
+    let id = id_of(field);
     let described = format!("{id}-note");
     rsx! {
         div { class: "field",

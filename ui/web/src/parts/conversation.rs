@@ -6,6 +6,7 @@ use panelot_protocol::item::ItemKind;
 use panelot_protocol::turn::StopReason;
 use panelot_ui::i18n::Key;
 use panelot_ui::intents::Intent;
+use panelot_ui::outgoing::standings;
 use panelot_ui::rows::Row;
 
 use super::icons::{Icon, Shape};
@@ -105,8 +106,8 @@ fn Outgoing() -> Element {
     let store = use_context::<Store>();
     let outgoing = store.outgoing.read();
     rsx! {
-        for sent in outgoing.iter() {
-            OutgoingMessage { key: "{sent.submission_id}", input: sent.input.clone() }
+        for (sent, standing) in outgoing.iter().zip(standings(&outgoing)) {
+            OutgoingMessage { key: "{sent.submission_id}", input: sent.input.clone(), standing }
         }
     }
 }

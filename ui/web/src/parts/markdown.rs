@@ -6,12 +6,12 @@ use dioxus::prelude::*;
 use panelot_ui::highlight::{Token, highlight};
 use panelot_ui::i18n::Key;
 use panelot_ui::item::ItemState;
-use panelot_ui::markdown::{Alignment, Block, Inline, LinkTarget, ListItem};
+use panelot_ui::markdown::{Alignment, Block, Inline, LinkTarget, ListItem, host_beside};
 
 use super::icons::{Icon, Shape};
 use crate::chrome::{clipboard, clock};
-use crate::shell;
 use crate::store::Store;
+use crate::{focus, shell};
 
 /// Finished blocks that are painted as one, so that a long answer has few parts to compare.
 const BLOCKS_PER_SHEET: usize = 24;
@@ -191,6 +191,10 @@ fn span(inline: &Inline) -> Element {
         Inline::Strike(content) => rsx! { s { {spans(content)} } },
         Inline::Break => rsx! { br {} },
         Inline::Link { content, target } => match target {
+            LinkTarget::Web { address, host } => {
+                let beside = host_beside(&plain(content), address, host).map(str::to_owned);
+                rsx! { Link { address: address.clone(), beside, {spans(content)} } }
+            }
             LinkTarget::Address(address) if plain(content) == *address => {
                 rsx! { span { class: "linked", {spans(content)} } }
             }
@@ -203,6 +207,38 @@ fn span(inline: &Inline) -> Element {
             }
             LinkTarget::Inert => rsx! { span { {spans(content)} } },
         },
+    }
+}
+
+/// A link of a model. It leads nowhere until the user has seen its address: the words show it, and it opens it.
+#[component]
+fn Link(address: String, beside: Option<String>, children: Element) -> Element {
+    let store = use_context::<Store>();
+    let mut shown = use_signal(|| false);
+    let id = use_hook(focus::fresh_id);
+    let wanted = id.clone();
+    rsx! {
+        button {
+            class: "linked", "data-testid": "link", title: "{address}", aria_expanded: shown(),
+            onclick: move |_| {
+                shown.toggle();
+                if shown() {
+                    focus::soon([wanted.clone()]);
+                }
+            },
+            {children}
+        }
+        if let Some(host) = beside {
+            span { class: "address", dir: "ltr", " ({host})" }
+        }
+        if shown() {
+            " "
+            a {
+                class: "link", id: "{id}", "data-testid": "link-open", dir: "auto", title: "{address}",
+                href: "{address}", target: "_blank", rel: "noopener noreferrer",
+                {shell::say(&store, Key::LinkOpen, &[("address", &address)])}
+            }
+        }
     }
 }
 

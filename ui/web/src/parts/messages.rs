@@ -9,14 +9,16 @@ use panelot_protocol::turn::UserInput;
 use panelot_ui::i18n::Key;
 use panelot_ui::intents::{Act, Intent};
 use panelot_ui::item::ItemState;
+use panelot_ui::outgoing::Standing;
 use panelot_ui::phrases::notice;
 
+use super::composer::INPUT_ID;
 use super::icons::{Icon, Shape};
 use super::keys::{Pressed, is_composing, pressed};
 use super::markdown::{CopyButton, Text};
 use crate::chrome::{clipboard, clock};
-use crate::shell;
 use crate::store::Store;
+use crate::{focus, page, shell};
 
 /// How long "Copied" is shown.
 const COPIED_MS: u64 = 1_500;
@@ -31,10 +33,17 @@ pub fn UserMessage(item_id: ItemId, item: Signal<ItemState>) -> Element {
         (Rc::clone(&item.meta), item.written().to_owned())
     };
     let busy = *store.running.read();
+    let edit_id = format!("edit-{item_id}");
     if editing() {
         let input = meta.input.clone().unwrap_or_else(|| UserInput::text(text.clone()));
-        return rsx! { Editor { node_id: node_of(&meta, &item_id), input, close: move |()| editing.set(false) } };
+        let closed = edit_id.clone();
+        let close = move |()| {
+            editing.set(false);
+            focus::soon([closed.clone(), INPUT_ID.to_owned()]);
+        };
+        return rsx! { Editor { node_id: node_of(&meta, &item_id), input, sent: move |()| editing.set(false), close } };
     }
+    let input_id = editor_id(&node_of(&meta, &item_id));
     let tab = meta.input.as_ref().and_then(|input| input.captured_tab.clone());
     rsx! {
         article { class: "message-user", "data-testid": "message-user", aria_label: store.t(Key::You),
@@ -47,8 +56,11 @@ pub fn UserMessage(item_id: ItemId, item: Signal<ItemState>) -> Element {
                 CopyButton { text: text.clone() }
                 if !busy {
                     button {
-                        class: "icon small", "data-testid": "edit", aria_label: store.t(Key::Edit), title: store.t(Key::Edit),
-                        onclick: move |_| editing.set(true),
+                        class: "icon small", id: "{edit_id}", "data-testid": "edit", aria_label: store.t(Key::Edit), title: store.t(Key::Edit),
+                        onclick: move |_| {
+                            editing.set(true);
+                            focus::soon([input_id.clone()]);
+                        },
                         Icon { shape: Shape::Pencil, size: 14 }
                     }
                 }
@@ -61,22 +73,28 @@ fn node_of(meta: &ItemMeta, item_id: &ItemId) -> NodeId {
     meta.node_id.clone().unwrap_or_else(|| item_id.into())
 }
 
+fn editor_id(node_id: &NodeId) -> String {
+    format!("edit-input-{node_id}")
+}
+
 #[component]
-fn Editor(node_id: NodeId, input: UserInput, close: EventHandler<()>) -> Element {
+fn Editor(node_id: NodeId, input: UserInput, sent: EventHandler<()>, close: EventHandler<()>) -> Element {
     let store = use_context::<Store>();
     let mut text = use_signal(|| input.text.clone());
+    let id = editor_id(&node_id);
     let send = move || {
         let edited = UserInput { text: text.peek().trim().to_owned(), ..input.clone() };
         if !edited.text.is_empty() {
             shell::intend(Intent::InThread(Act::Fork { node_id: node_id.clone(), input: Box::new(edited) }));
-            close.call(());
+            sent.call(());
+            page::focus(INPUT_ID);
         }
     };
     let send_by_key = send.clone();
     rsx! {
         div { class: "editor message-user",
             textarea {
-                class: "input", "data-testid": "edit-input", dir: "auto", aria_label: store.t(Key::EditLabel), value: "{text}", autofocus: true,
+                class: "input", id: "{id}", "data-testid": "edit-input", dir: "auto", aria_label: store.t(Key::EditLabel), value: "{text}",
                 oninput: move |event| text.set(event.value()),
                 onkeydown: move |event| {
                     if is_composing(&event) {
@@ -106,9 +124,10 @@ fn Branch(branch: Option<BranchInfo>) -> Element {
     let Some(branch) = branch.filter(|branch| branch.count > 1) else { return rsx! {} };
     let (index, count) = ((branch.index + 1).to_string(), branch.count.to_string());
     let position = shell::say(&store, Key::BranchPosition, &[("index", &index), ("count", &count)]);
-    let go = |node: Option<NodeId>| {
+    let go = |node: Option<NodeId>, way: &'static str| {
         move |_| {
             if let Some(node) = node.clone() {
+                focus::soon_on_branch(way);
                 shell::intend(Intent::InThread(Act::SelectBranch(node)));
             }
         }
@@ -117,13 +136,13 @@ fn Branch(branch: Option<BranchInfo>) -> Element {
         span { class: "branch", role: "group", aria_label: "{position}",
             button {
                 class: "icon small", "data-testid": "branch-previous", aria_label: store.t(Key::BranchPrevious), disabled: branch.previous.is_none(),
-                onclick: go(branch.previous.clone()),
+                onclick: go(branch.previous.clone(), "branch-previous"),
                 Icon { shape: Shape::ChevronBack, size: 14 }
             }
             span { "aria-hidden": "true", "{index}/{count}" }
             button {
                 class: "icon small", "data-testid": "branch-next", aria_label: store.t(Key::BranchNext), disabled: branch.next.is_none(),
-                onclick: go(branch.next.clone()),
+                onclick: go(branch.next.clone(), "branch-next"),
                 Icon { shape: Shape::Chevron, size: 14 }
             }
         }
@@ -132,12 +151,14 @@ fn Branch(branch: Option<BranchInfo>) -> Element {
 
 /// A message on its way.
 #[component]
-pub fn OutgoingMessage(input: UserInput) -> Element {
+pub fn OutgoingMessage(input: UserInput, standing: Standing) -> Element {
     let store = use_context::<Store>();
+    let word = standing.text(*store.language.read());
+    let waiting = standing != Standing::Sending;
     rsx! {
-        article { class: "message-user", "data-testid": "outgoing", "data-sending": "true", aria_label: store.t(Key::You),
+        article { class: "message-user", "data-testid": "outgoing", "data-sending": "true", "data-waiting": "{waiting}", aria_label: store.t(Key::You),
             div { class: "bubble", dir: "auto", "{input.text}" }
-            div { class: "meant", {store.t(Key::SentMessage)} }
+            div { class: "meant", "{word}" }
         }
     }
 }

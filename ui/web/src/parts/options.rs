@@ -7,17 +7,17 @@ use panelot_protocol::settings::{
 };
 use panelot_protocol::turn::ModelRef;
 use panelot_ui::connect_form::ConnectForm;
+use panelot_ui::connection::Link;
 use panelot_ui::i18n::Key;
 use panelot_ui::intents::Intent;
 
 use super::composer::POLICIES;
-use super::connect::Connect;
+use super::connect::{Connect, FIRST_ID};
 use super::icons::{Icon, Shape};
 use super::status::{Reconnecting, ReloadRequired, TroubleBar};
 use crate::chrome::{clock, permissions, runtime, tabs};
 use crate::store::Store;
-use crate::{page, shell};
-use panelot_ui::connection::Link;
+use crate::{focus, page, shell};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Section {
@@ -57,7 +57,7 @@ pub fn Options() -> Element {
                     }
                 }
             }
-            main {
+            main { id: focus::MAIN_ID, tabindex: "-1",
                 if reload {
                     ReloadRequired {}
                 }
@@ -82,6 +82,14 @@ enum Doing {
     Deleting(ConnectionId),
 }
 
+/// Id of the button that adds a connection.
+const ADD_ID: &str = "conn-add";
+
+/// Ids of a row's controls.
+fn row_id(control: &str, id: &ConnectionId) -> String {
+    format!("{control}-{id}")
+}
+
 #[component]
 fn Models() -> Element {
     let store = use_context::<Store>();
@@ -94,11 +102,19 @@ fn Models() -> Element {
             None => store.t(Key::ConnAdd).to_owned(),
         };
         let first = settings.default_model.is_none();
+        let back = form
+            .stored
+            .as_ref()
+            .map_or_else(|| ADD_ID.to_owned(), |stored| row_id("edit", &stored.connection_id));
+        let close = move || {
+            doing.set(Doing::Listing);
+            focus::soon([back.clone()]);
+        };
         return rsx! {
             section {
                 h2 { "{title}" }
-                Connect { initial: *form, make_default: first, done: move |()| doing.set(Doing::Listing) }
-                button { class: "link", style: "align-self: flex-start", onclick: move |_| doing.set(Doing::Listing), {store.t(Key::Cancel)} }
+                Connect { initial: *form, make_default: first, done: { let mut close = close.clone(); move |()| close() } }
+                button { class: "link", style: "align-self: flex-start", onclick: { let mut close = close.clone(); move |_| close() }, {store.t(Key::Cancel)} }
             }
         };
     }
@@ -118,10 +134,11 @@ fn Models() -> Element {
                 }
             }
             button {
-                class: "button main-act", style: "align-self: flex-start", "data-testid": "conn-add",
+                class: "button main-act", style: "align-self: flex-start", id: ADD_ID, "data-testid": "conn-add",
                 onclick: move |_| {
                     let form = ConnectForm::new(ConnectionId::new(clock::uuid()), *store.language.peek());
                     doing.set(Doing::Editing(Box::new(form)));
+                    focus::soon([FIRST_ID.to_owned()]);
                 },
                 Icon { shape: Shape::Plus, size: 14 }
                 {store.t(Key::ConnAdd)}
@@ -134,6 +151,7 @@ fn Models() -> Element {
 fn ConnectionRow(connection: ConnectionView, used: Option<ModelRef>, doing: Signal<Doing>) -> Element {
     let store = use_context::<Store>();
     let id = connection.connection_id.clone();
+    let [edit_id, delete_id, keep_id] = ["edit", "delete", "keep"].map(|control| row_id(control, &id));
     let names = [("name", connection.name.as_str())];
     if doing() == Doing::Deleting(id.clone()) {
         return rsx! {
@@ -144,10 +162,18 @@ fn ConnectionRow(connection: ConnectionView, used: Option<ModelRef>, doing: Sign
                     onclick: move |_| {
                         change(SettingsPatch::RemoveConnection { connection_id: id.clone() });
                         doing.set(Doing::Listing);
+                        focus::soon([ADD_ID.to_owned()]);
                     },
                     {store.t(Key::Delete)}
                 }
-                button { class: "button", onclick: move |_| doing.set(Doing::Listing), {store.t(Key::Keep)} }
+                button {
+                    class: "button", id: "{keep_id}", "data-testid": "conn-keep",
+                    onclick: move |_| {
+                        doing.set(Doing::Listing);
+                        focus::soon([delete_id.clone()]);
+                    },
+                    {store.t(Key::Keep)}
+                }
             }
         };
     }
@@ -178,13 +204,19 @@ fn ConnectionRow(connection: ConnectionView, used: Option<ModelRef>, doing: Sign
                 }
             }
             button {
-                class: "icon", "data-testid": "conn-edit", aria_label: "{edit_label}", title: "{edit_label}",
-                onclick: move |_| doing.set(Doing::Editing(Box::new(form.clone()))),
+                class: "icon", id: "{edit_id}", "data-testid": "conn-edit", aria_label: "{edit_label}", title: "{edit_label}",
+                onclick: move |_| {
+                    doing.set(Doing::Editing(Box::new(form.clone())));
+                    focus::soon([FIRST_ID.to_owned()]);
+                },
                 Icon { shape: Shape::Pencil }
             }
             button {
-                class: "icon", "data-testid": "conn-delete", aria_label: "{delete_label}", title: "{delete_label}",
-                onclick: move |_| doing.set(Doing::Deleting(id.clone())),
+                class: "icon", id: "{delete_id}", "data-testid": "conn-delete", aria_label: "{delete_label}", title: "{delete_label}",
+                onclick: move |_| {
+                    doing.set(Doing::Deleting(id.clone()));
+                    focus::soon([keep_id.clone()]);
+                },
                 Icon { shape: Shape::Bin }
             }
         }

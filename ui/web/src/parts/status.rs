@@ -5,16 +5,19 @@ use panelot_ui::connection::Link;
 use panelot_ui::format::{cost, tokens};
 use panelot_ui::i18n::Key;
 use panelot_ui::intents::{Act, Intent};
-use panelot_ui::status::Mark;
+use panelot_ui::status::{Countdown, Mark};
 use panelot_ui::trouble::Step;
 
+use super::composer::INPUT_ID;
 use super::icons::{Icon, Shape};
-use crate::chrome::runtime;
-use crate::shell;
+use crate::chrome::{clock, runtime};
 use crate::store::Store;
+use crate::{focus, shell};
 
 /// After this many attempts to connect, the line says that it takes long.
 const ATTEMPTS_SLOW: u32 = 6;
+/// How often the time that is left is shown anew.
+const TICK_MS: u64 = 1_000;
 
 /// The word for a mark in attributes.
 #[must_use]
@@ -46,12 +49,34 @@ pub fn StatusLine() -> Element {
     rsx! {
         div { class: "status", "data-testid": "status-line", "data-mark": mark_word(status.mark), role: "status",
             i { class: "dot", "data-mark": mark_word(status.mark), "aria-hidden": "true" }
-            span { dir: "auto", "{status.text}" }
+            match status.countdown {
+                Some(countdown) => rsx! {
+                    span { class: "sr", "{status.text}" }
+                    Ticking { countdown }
+                },
+                None => rsx! { span { dir: "auto", "{status.text}" } },
+            }
             if let Some((used, price)) = spent() {
                 small { class: "use", title: "{used}", "{price}" }
             }
         }
     }
+}
+
+/// A wait whose end is known, by the second when it is near. Hidden from assistive technology, which would read it out
+/// with each second; it is told of the wait once.
+#[component]
+fn Ticking(countdown: Countdown) -> Element {
+    let store = use_context::<Store>();
+    let mut time = use_signal(clock::local_time);
+    use_future(move || async move {
+        loop {
+            clock::sleep_ms(TICK_MS).await;
+            time.set(clock::local_time());
+        }
+    });
+    let text = countdown.text(*store.language.read(), time());
+    rsx! { span { "data-testid": "countdown", "aria-hidden": "true", dir: "auto", "{text}" } }
 }
 
 /// The last failure, with a next step.
@@ -79,6 +104,7 @@ pub fn TroubleBar() -> Element {
                         onclick: move |_| {
                             take(step, &store);
                             store.trouble.set(None);
+                            focus::soon([INPUT_ID.to_owned(), focus::MAIN_ID.to_owned()]);
                         },
                         {store.t(label)}
                     }
@@ -86,7 +112,10 @@ pub fn TroubleBar() -> Element {
             }
             button {
                 class: "icon small", "data-testid": "trouble-dismiss", aria_label: store.t(Key::Dismiss), title: store.t(Key::Dismiss),
-                onclick: move |_| store.trouble.set(None),
+                onclick: move |_| {
+                    store.trouble.set(None);
+                    focus::soon([INPUT_ID.to_owned(), focus::MAIN_ID.to_owned()]);
+                },
                 Icon { shape: Shape::Cross, size: 14 }
             }
         }

@@ -1,6 +1,7 @@
 //! The list of threads: at the left on a wide page, sliding over the conversation on a narrow one.
 
 use dioxus::prelude::*;
+use panelot_protocol::ids::ThreadId;
 use panelot_protocol::snapshot::ThreadListEntry;
 use panelot_ui::i18n::Key;
 use panelot_ui::intents::{Act, Intent};
@@ -12,10 +13,12 @@ use super::keys::{Pressed, is_composing, pressed};
 use super::status::mark_word;
 use crate::chrome::clock;
 use crate::store::{Store, put};
-use crate::{page, shell};
+use crate::{focus, page, shell};
 
 /// Id of the search field.
 pub const SEARCH_ID: &str = "list-search";
+/// Id of the button that opens the list on a narrow page.
+pub const OPEN_ID: &str = "open-list";
 /// How long after the last key the list is searched.
 const SEARCH_SETTLE_MS: u64 = 200;
 
@@ -27,22 +30,29 @@ pub fn Threads() -> Element {
     let open = *store.list_open.read();
     let groups = use_memo(move || grouped(&store.threads.read()));
     let empty = groups.read().is_empty();
+    let close = use_callback(move |()| {
+        // On a wide page the list stays, and so does the focus: the button is not shown there.
+        if *store.list_open.peek() {
+            store.list_open.set(false);
+            focus::soon([OPEN_ID.to_owned()]);
+        }
+    });
     rsx! {
         if open {
-            button { class: "scrim", tabindex: "-1", aria_label: store.t(Key::CloseList), onclick: move |_| store.list_open.set(false) }
+            button { class: "scrim", tabindex: "-1", aria_label: store.t(Key::CloseList), onclick: move |_| close.call(()) }
         }
         nav {
             class: "drawer", "data-testid": "thread-list", "data-open": "{open}", aria_label: store.t(Key::Chats),
             onkeydown: move |event| {
                 if pressed(&event) == Pressed::Escape {
-                    put(&mut store.list_open, false);
+                    close.call(());
                 }
             },
             div { class: "list-head",
                 h2 { {store.t(Key::Chats)} }
                 button {
                     class: "icon only-narrow", "data-testid": "close-list", aria_label: store.t(Key::CloseList), title: store.t(Key::CloseList),
-                    onclick: move |_| store.list_open.set(false),
+                    onclick: move |_| close.call(()),
                     Icon { shape: Shape::Cross }
                 }
             }
@@ -82,6 +92,19 @@ pub fn Threads() -> Element {
             }
         }
     }
+}
+
+/// Ids of a row's controls.
+fn row_id(control: &str, thread_id: &ThreadId) -> String {
+    format!("{control}-{thread_id}")
+}
+
+/// The row that is next to one in the list: the one below it, or above the last.
+fn neighbour(store: &Store, thread_id: &ThreadId) -> Option<ThreadId> {
+    let shown: Vec<_> = grouped(&store.threads.peek()).into_iter().flat_map(|(_, entries)| entries).collect();
+    let at = shown.iter().position(|entry| entry.thread.thread_id == *thread_id)?;
+    let near = shown.get(at + 1).or_else(|| shown.get(at.checked_sub(1)?))?;
+    Some(near.thread.thread_id.clone())
 }
 
 fn grouped(threads: &[ThreadListEntry]) -> Vec<(Key, Vec<ThreadListEntry>)> {
@@ -129,31 +152,30 @@ fn Thread(entry: ThreadListEntry) -> Element {
             doing.set(Doing::Nothing);
         })
     };
+    let [rename_id, delete_id, keep_id, field_id] =
+        ["rename", "delete", "keep", "rename-field"].map(|control| row_id(control, &thread_id));
     match doing() {
         Doing::Nothing => {}
         Doing::Renaming => {
-            return rsx! { Renaming { title: entry.thread.title.clone(), act, close: move |()| doing.set(Doing::Nothing) } };
+            let close = move |()| {
+                doing.set(Doing::Nothing);
+                focus::soon([rename_id.clone()]);
+            };
+            return rsx! { Renaming { title: entry.thread.title.clone(), field_id, act, close } };
         }
         Doing::Asking => {
-            return rsx! {
-                li { class: "thread asking", "data-testid": "thread-row", "data-thread": "{thread_id}",
-                    span { b { dir: "auto", "{title}" } br {} {store.t(Key::DeleteQuestion)} }
-                    div {
-                        button { class: "button risky", "data-testid": "delete-confirm", onclick: move |_| act.call(Act::Delete), {store.t(Key::Delete)} }
-                        button { class: "button", "data-testid": "delete-keep", autofocus: true, onclick: move |_| doing.set(Doing::Nothing), {store.t(Key::Keep)} }
-                    }
-                }
-            };
+            return rsx! { Asking { title, thread_id, keep_id, delete_id, act, close: move |()| doing.set(Doing::Nothing) } };
         }
     }
     let word = activity(entry.activity);
+    let opened = thread_id.clone();
     let pinned = entry.thread.pinned;
     rsx! {
         li { class: "thread", "data-testid": "thread-row", "data-thread": "{thread_id}", "data-current": "{current}",
             button {
-                class: "open", "data-testid": "thread-open", title: "{title}", aria_current: if current() { "true" } else { "false" },
+                class: "open", id: row_id("open", &thread_id), "data-testid": "thread-open", title: "{title}", aria_current: if current() { "true" } else { "false" },
                 onclick: move |_| {
-                    shell::intend(Intent::OpenThread(thread_id.clone()));
+                    shell::intend(Intent::OpenThread(opened.clone()));
                     put(&mut store.list_open, false);
                     page::focus(INPUT_ID);
                 },
@@ -169,18 +191,24 @@ fn Thread(entry: ThreadListEntry) -> Element {
             }
             span { class: "row-acts",
                 button {
-                    class: "icon small", "data-testid": "thread-pin", aria_label: store.t(Key::GroupPinned), title: store.t(Key::GroupPinned), aria_pressed: pinned,
+                    class: "icon small", id: row_id("pin", &thread_id), "data-testid": "thread-pin", aria_label: store.t(Key::GroupPinned), title: store.t(Key::GroupPinned), aria_pressed: pinned,
                     onclick: move |_| act.call(Act::Pin(!pinned)),
                     Icon { shape: Shape::Pin, size: 14 }
                 }
                 button {
-                    class: "icon small", "data-testid": "thread-rename", aria_label: store.t(Key::Rename), title: store.t(Key::Rename),
-                    onclick: move |_| doing.set(Doing::Renaming),
+                    class: "icon small", id: "{rename_id}", "data-testid": "thread-rename", aria_label: store.t(Key::Rename), title: store.t(Key::Rename),
+                    onclick: move |_| {
+                        doing.set(Doing::Renaming);
+                        focus::soon([field_id.clone()]);
+                    },
                     Icon { shape: Shape::Pencil, size: 14 }
                 }
                 button {
-                    class: "icon small", "data-testid": "thread-delete", aria_label: store.t(Key::Delete), title: store.t(Key::Delete),
-                    onclick: move |_| doing.set(Doing::Asking),
+                    class: "icon small", id: "{delete_id}", "data-testid": "thread-delete", aria_label: store.t(Key::Delete), title: store.t(Key::Delete),
+                    onclick: move |_| {
+                        doing.set(Doing::Asking);
+                        focus::soon([keep_id.clone()]);
+                    },
                     Icon { shape: Shape::Bin, size: 14 }
                 }
             }
@@ -189,17 +217,61 @@ fn Thread(entry: ThreadListEntry) -> Element {
 }
 
 #[component]
-fn Renaming(title: String, act: Callback<Act>, close: EventHandler<()>) -> Element {
+fn Asking(
+    title: String,
+    thread_id: ThreadId,
+    keep_id: String,
+    delete_id: String,
+    act: Callback<Act>,
+    close: EventHandler<()>,
+) -> Element {
+    let store = use_context::<Store>();
+    let keep = use_callback(move |()| {
+        close.call(());
+        focus::soon([delete_id.clone()]);
+    });
+    let id = thread_id.clone();
+    rsx! {
+        li {
+            class: "thread asking", "data-testid": "thread-row", "data-thread": "{thread_id}",
+            onkeydown: move |event| {
+                if pressed(&event) == Pressed::Escape {
+                    event.stop_propagation();
+                    keep.call(());
+                }
+            },
+            span { b { dir: "auto", "{title}" } br {} {store.t(Key::DeleteQuestion)} }
+            div {
+                button {
+                    class: "button risky", "data-testid": "delete-confirm",
+                    onclick: move |_| {
+                        let next = neighbour(&store, &id).map_or_else(|| INPUT_ID.to_owned(), |next| row_id("open", &next));
+                        act.call(Act::Delete);
+                        focus::soon([next, INPUT_ID.to_owned()]);
+                    },
+                    {store.t(Key::Delete)}
+                }
+                button { class: "button", id: "{keep_id}", "data-testid": "delete-keep", onclick: move |_| keep.call(()), {store.t(Key::Keep)} }
+            }
+        }
+    }
+}
+
+#[component]
+fn Renaming(title: String, field_id: String, act: Callback<Act>, close: EventHandler<()>) -> Element {
     let store = use_context::<Store>();
     let mut text = use_signal(|| title.clone());
     let save = use_callback(move |()| {
         let title = text.peek().trim().to_owned();
-        if title.is_empty() { close.call(()) } else { act.call(Act::Rename(title)) }
+        if !title.is_empty() {
+            act.call(Act::Rename(title));
+        }
+        close.call(());
     });
     rsx! {
         li { class: "thread asking", "data-testid": "thread-row",
             input {
-                class: "input", "data-testid": "rename-input", dir: "auto", aria_label: store.t(Key::RenameLabel), maxlength: "1024", autofocus: true, value: "{text}",
+                class: "input", id: "{field_id}", "data-testid": "rename-input", dir: "auto", aria_label: store.t(Key::RenameLabel), maxlength: "1024", value: "{text}",
                 oninput: move |event| text.set(event.value()),
                 onkeydown: move |event| {
                     if is_composing(&event) {
