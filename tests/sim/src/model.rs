@@ -50,6 +50,10 @@ impl Model {
         let is_task = |message: &Value| message["role"] == "user" && task_of(message).is_some();
         let Some(place) = messages.iter().rposition(is_task) else { return Reply::text(&["Nothing to do."]) };
         let task = task_of(&messages[place]).expect("looked for above");
+        if task.stubborn {
+            // It learns nothing and never ends by itself, also when no calls are asked for.
+            return Reply::calls("", &[("click", json!({ "ref": "nowhere" }))]);
+        }
         let done = messages[place..].iter().filter(|message| message["role"] == "tool").count();
         if done >= task.steps.min(STEPS_COUNT_MAX) {
             return Reply::text(&["Done with ", &task.name, "."]);
@@ -130,12 +134,13 @@ impl Model {
     }
 }
 
-/// A task as a user words it: `task NAME steps N [reads] [bad]`.
+/// A task as a user words it: `task NAME steps N [reads] [bad] [stubborn]`.
 struct Task {
     name: String,
     steps: usize,
     reads: bool,
     bad_calls: bool,
+    stubborn: bool,
 }
 
 fn task_of(message: &Value) -> Option<Task> {
@@ -154,5 +159,6 @@ fn task_of(message: &Value) -> Option<Task> {
         steps: steps.parse().ok()?,
         reads: words.contains(&"reads"),
         bad_calls: words.contains(&"bad"),
+        stubborn: words.contains(&"stubborn"),
     })
 }

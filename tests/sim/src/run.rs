@@ -252,8 +252,9 @@ impl Simulation {
         let steps = self.random.below(4);
         let reads = if self.random.below(2) == 0 { " reads" } else { "" };
         let bad = if self.random.below(8) == 0 { " bad" } else { "" };
+        let stubborn = if self.random.below(12) == 0 { " stubborn" } else { "" };
         let captured_tab = Some(CapturedTab { tab_id: TAB, title: None, url: None });
-        let text = format!("task t{} steps {steps}{reads}{bad}", self.tasks);
+        let text = format!("task t{} steps {steps}{reads}{bad}{stubborn}", self.tasks);
         UserInput { captured_tab, ..UserInput::text(text) }
     }
 

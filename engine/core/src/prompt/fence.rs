@@ -60,6 +60,11 @@ pub fn fence(from: Provenance<'_>, text: &str) -> String {
     fenced
 }
 
+/// The text without the nonce that its node gave it: two results that say the same are equal then.
+pub fn without_nonce(node_id: &NodeId, text: &str) -> String {
+    text.replace(&nonce(node_id), "")
+}
+
 /// A text from outside that stands in a line of our own: cleaned, on one line, cut.
 pub fn one_line(text: &str, chars_max: usize) -> String {
     let spaced = cleaned(text);

@@ -316,6 +316,7 @@ impl<W: World> Actor<W> {
                     next.leaf_id = self.put_result(&mut change, run, call, true, text, text, outcome);
                 }
                 next.open_calls.retain(|open| open != call_node_id);
+                next.tool_failures = 0;
                 next
             }
             UncertainResolution::Fail => {

@@ -26,22 +26,6 @@ use panelot_protocol::settings::PermissionRule;
 use panelot_protocol::turn::PermissionPolicy;
 use panelot_providers::FinishedCall;
 
-/// Failures of tools in a row after which the model is told to change its approach.
-pub(crate) const FAILURES_COUNT_TOLD: u32 = 3;
-/// Failures of tools in a row after which the model gives one last answer without tools.
-pub(crate) const FAILURES_COUNT_LAST: u32 = 5;
-/// Equal calls in a row that are too many.
-const REPEATS_COUNT: usize = 3;
-/// Said after [`FAILURES_COUNT_TOLD`].
-pub(crate) const FAILURES_NOTICE: &str = "Three tool calls in a row failed. Do not try the same way again: look at the \
-     page anew, choose another approach, or ask the user.";
-/// Said after [`FAILURES_COUNT_LAST`].
-pub(crate) const LAST_ANSWER_NOTICE: &str = "Five tool calls in a row failed, so no more tools can be called in this turn. \
-     Answer now: say what was done and verified, what was not, and what the user can do.";
-/// Said when a call comes again and again.
-pub(crate) const REPEATED_NOTICE: &str = "You made the same call with the same arguments three times without progress. Its \
-     result will not change: do something else.";
-
 /// What a call is judged by, read before the judgement.
 struct Bench {
     rules: Vec<PermissionRule>,
@@ -105,6 +89,10 @@ impl<W: World> Actor<W> {
         let NodePayload::ToolCall { tool_name, arguments, argument_problem, .. } = &node.payload else {
             return Ok(());
         };
+        if run.is_out_of_tries() {
+            // The last answer comes next; what was asked for together with the failures is not begun any more.
+            return self.refused(run, &node, super::breakers::NOT_RUN_TEXT).await;
+        }
         let parsed = match argument_problem {
             Some(problem) => Err(format!("The arguments could not be read: {problem}")),
             None => toolbox::parse(tool_name, arguments).map_err(|problem| problem.to_string()),
@@ -474,25 +462,4 @@ fn offered(run: &StoredRun, invocation: &Invocation) -> bool {
     run.environment
         .as_ref()
         .is_none_or(|environment| environment.tools.iter().any(|tool| tool == invocation.spec.name))
-}
-
-/// Whether the last calls of a run are the same, with the same results.
-pub(crate) fn repeats(run: &StoredRun, path: &[StoredNode]) -> bool {
-    let calls: Vec<(&String, &serde_json::Value)> = path
-        .iter()
-        .rev()
-        .filter(|node| node.run_id == run.id)
-        .filter_map(|node| match &node.payload {
-            NodePayload::ToolCall { tool_name, arguments, .. } => Some((tool_name, arguments)),
-            NodePayload::UserMessage { .. }
-            | NodePayload::AssistantMessage { .. }
-            | NodePayload::ToolResult { .. }
-            | NodePayload::ApprovalDecision { .. }
-            | NodePayload::InteractionResponse { .. }
-            | NodePayload::TurnContext { .. }
-            | NodePayload::SystemNotice { .. } => None,
-        })
-        .take(REPEATS_COUNT)
-        .collect();
-    calls.len() == REPEATS_COUNT && calls.iter().all(|call| Some(call) == calls.first())
 }

@@ -11,7 +11,6 @@ use crate::thread::{Actor, Broken};
 use futures::future::FutureExt;
 use panelot_protocol::event::AgentEvent;
 use panelot_protocol::ids::{NodeId, TurnId};
-use panelot_protocol::item::NoticeKind;
 use panelot_protocol::snapshot::{ActiveTurn, RecoveryReason, Waiting, WaitingReason};
 use std::rc::Rc;
 
@@ -82,7 +81,10 @@ impl<W: World> Actor<W> {
         let now_ms = self.core.now_ms();
         let mut change = self.change();
         let mut added = Vec::new();
-        for notice in self.notices_due(&run, &nodes) {
+        // Who says something wants it tried anew.
+        let tool_failures = if run.steers.is_empty() { run.tool_failures } else { 0 };
+        let told = StoredRun { tool_failures, ..run.clone() };
+        for notice in self.notices_due(&told, &nodes) {
             added.push(NewNode { id: NodeId::new(self.core.id()), payload: notice });
         }
         for input in &run.steers {
@@ -96,6 +98,7 @@ impl<W: World> Actor<W> {
         let mut next = step(&run, RunState::StreamingModel { node_id: node_id.clone() })?;
         next.environment = Some(environment.clone());
         next.steers = Vec::new();
+        next.tool_failures = tool_failures;
         if let Some(last) = added.last() {
             next.leaf_id = Some(last.id.clone());
         }
@@ -198,29 +201,6 @@ impl<W: World> Actor<W> {
             steerable: true,
             waiting: self.waiting.clone(),
         })
-    }
-
-    /// What the model must be told before its next answer.
-    fn notices_due(&self, run: &StoredRun, path: &[StoredNode]) -> Vec<NodePayload> {
-        let mut notices = Vec::new();
-        let mut say = |notice, text: &str| {
-            notices.push(NodePayload::SystemNotice { notice, text: text.to_owned(), for_model: true });
-        };
-        let told = |kind| {
-            path.iter().any(|node| {
-                node.run_id == run.id
-                    && matches!(&node.payload, NodePayload::SystemNotice { notice, .. } if *notice == kind)
-            })
-        };
-        if run.tool_failures >= super::call::FAILURES_COUNT_LAST {
-            say(NoticeKind::ToolFailures, super::call::LAST_ANSWER_NOTICE);
-        } else if run.tool_failures >= super::call::FAILURES_COUNT_TOLD && !told(NoticeKind::ToolFailures) {
-            say(NoticeKind::ToolFailures, super::call::FAILURES_NOTICE);
-        }
-        if super::call::repeats(run, path) && !told(NoticeKind::RepeatedCall) {
-            say(NoticeKind::RepeatedCall, super::call::REPEATED_NOTICE);
-        }
-        notices
     }
 
     /// Why a run stopped that the user can let go on, as pages are told after its turn ended.

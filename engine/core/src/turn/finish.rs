@@ -52,7 +52,9 @@ impl<W: World> Actor<W> {
     /// A whole answer: stored with its calls, its use and the next state in one commit.
     async fn answered(&mut self, run: &StoredRun, live: Option<Live>, whole: &Final) -> Result<(), Broken> {
         let mut change = self.change();
-        let finished = Finished { answer: &whole.answer, partial: false, calls: &whole.calls };
+        // Calls were shut off for a last answer; a model that makes some all the same has said what it had to say.
+        let calls: &[FinishedCall] = if run.is_out_of_tries() { &[] } else { &whole.calls };
+        let finished = Finished { answer: &whole.answer, partial: false, calls };
         let (mut run_after, nodes) = self.put_answer(&mut change, run, live.as_ref(), &finished);
         let open: Vec<NodeId> = nodes
             .iter()
@@ -70,6 +72,10 @@ impl<W: World> Actor<W> {
             false => RunState::Completed { stop_reason: reason },
         };
         run_after.open_calls = open;
+        if calls.len() < whole.calls.len() && whole.answer.text.trim().is_empty() {
+            let text = super::breakers::NO_LAST_ANSWER_TEXT;
+            run_after.leaf_id = self.put_notice(&mut change, run, NoticeKind::ToolFailures, text);
+        }
         run_after = StoredRun { state: step(run, state)?.state, ..run_after };
         change.put_run(Some(run), run_after);
         if !goes_on {

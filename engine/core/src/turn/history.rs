@@ -1,6 +1,5 @@
 //! What a model call sends: the system prompt's layers, the path as messages, and the fences around foreign text.
 
-use super::call::FAILURES_COUNT_LAST;
 use super::toolbox;
 use crate::permission::Origin;
 use crate::prompt::fence::one_line;
@@ -22,7 +21,6 @@ pub(crate) fn plan(
     path: &[StoredNode],
     attempts_before: u32,
 ) -> ModelPlan {
-    let last_answer = run.tool_failures >= FAILURES_COUNT_LAST;
     ModelPlan {
         model: environment.model.clone(),
         system: environment.system.clone(),
@@ -31,7 +29,7 @@ pub(crate) fn plan(
             .into_iter()
             .filter(|schema| environment.tools.contains(&schema.name))
             .collect(),
-        tool_choice: if last_answer { ToolChoice::Never } else { ToolChoice::Auto },
+        tool_choice: if run.is_out_of_tries() { ToolChoice::Never } else { ToolChoice::Auto },
         params: gen_params(&environment.params),
         capabilities: capabilities(&environment.capabilities),
         attempts_before,

@@ -1,6 +1,7 @@
 //! Turns: the run machine, the loop of model calls and tools, and what happens after a worker's death.
 
 mod begin;
+mod breakers;
 mod call;
 mod drive;
 mod effect;
