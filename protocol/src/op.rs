@@ -529,6 +529,10 @@ pub struct ThreadPatch {
     /// New parameters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub param_overrides: Option<GenParams>,
+    /// New ceiling of cost in US dollars; 0 for none, whatever the settings say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[shape(min = 0.0, max = 1_000_000.0)]
+    pub cost_ceiling_usd: Option<f64>,
 }
 
 /// What to do about a write that may have happened.

@@ -315,6 +315,20 @@ pub enum SiteAccess {
     AllSites,
 }
 
+/// What may be used before the user is asked whether it should go on; an absent limit is none.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, FromJson, Shape, Default)]
+#[serde(rename_all = "camelCase")]
+pub struct Budgets {
+    /// Tokens of one turn, sent and received.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[shape(min = 1)]
+    pub turn_tokens: Option<u64>,
+    /// Cost of one thread in US dollars.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[shape(min = 0.0, max = 1_000_000.0)]
+    pub thread_cost_usd: Option<f64>,
+}
+
 /// All settings as pages see them: without secrets.
 #[derive(Debug, Clone, PartialEq, Serialize, FromJson, Shape, Default)]
 #[serde(rename_all = "camelCase")]
@@ -345,6 +359,9 @@ pub struct Settings {
     /// Model presets.
     #[shape(items_max = limits::PRESETS_COUNT_MAX)]
     pub presets: Vec<ModelPreset>,
+    /// What may be used before the user is asked.
+    #[serde(default)]
+    pub budgets: Budgets,
     /// The user's own text in every system prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[shape(len_max = limits::PROMPT_CHARS_MAX)]
@@ -387,6 +404,11 @@ pub enum SettingsPatch {
     SiteAccess {
         /// The choice.
         site_access: SiteAccess,
+    },
+    /// Sets what may be used before the user is asked.
+    Budgets {
+        /// The limits.
+        budgets: Budgets,
     },
     /// Stores a connection.
     PutConnection {

@@ -47,6 +47,10 @@ pub struct ThreadMeta {
     /// Parameters that this thread sets over its preset.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub param_overrides: Option<GenParams>,
+    /// Its own ceiling of cost in US dollars; 0 for none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[shape(min = 0.0, max = 1_000_000.0)]
+    pub cost_ceiling_usd: Option<f64>,
     /// What it has used.
     pub stats: ThreadStats,
 }
@@ -100,6 +104,10 @@ pub struct ThreadMetaPatch {
     /// New parameters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub param_overrides: Option<GenParams>,
+    /// New ceiling of cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[shape(min = 0.0, max = 1_000_000.0)]
+    pub cost_ceiling_usd: Option<f64>,
     /// New use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stats: Option<ThreadStats>,

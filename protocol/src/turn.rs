@@ -95,6 +95,10 @@ pub struct TurnOverrides {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[shape(items_max = 4)]
     pub enabled_tool_levels: Option<Vec<ToolLevel>>,
+    /// Tokens that it may use before the user is asked; absent as the settings say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[shape(min = 1)]
+    pub token_budget: Option<u64>,
 }
 
 /// A model of a connection.

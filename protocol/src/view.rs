@@ -8,7 +8,7 @@ use crate::item::{ItemDelta, ItemResult, ItemStatus, ItemView};
 use crate::snapshot::{
     ActiveTurn, QueueView, RecoveryReason, StreamCursor, ThreadMeta, ThreadMetaPatch, ThreadSnapshot, TurnEnd,
 };
-use crate::turn::TokenUsage;
+use crate::turn::{TokenUsage, TurnKind};
 
 /// What a page knows of the thread that it shows.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,7 +17,7 @@ pub struct ThreadView {
     pub snapshot: ThreadSnapshot,
     /// How the last turn ended, since the snapshot.
     pub last_end: Option<TurnEnd>,
-    /// Tokens of the running or last turn, since the snapshot.
+    /// Tokens of the user's running or last turn, since the snapshot.
     pub turn_usage: TokenUsage,
 }
 
@@ -91,7 +91,9 @@ impl ThreadView {
 
     fn apply(&mut self, event: &AgentEvent) -> Folded {
         match event {
-            AgentEvent::TurnStart { turn_id, turn_kind, steerable, .. } => {
+            // The turn that finds a title runs beside the user's.
+            AgentEvent::TurnStart { turn_kind: TurnKind::Title, .. } => Folded::Current,
+            AgentEvent::TurnStart { turn_id, turn_kind: turn_kind @ TurnKind::User, steerable, .. } => {
                 self.forget_recovery(&RunId::from(turn_id));
                 // Who begins something else leaves what could have gone on.
                 self.snapshot.recoverable.retain(|run| run.reason == RecoveryReason::UncertainWrite);
@@ -111,12 +113,16 @@ impl ThreadView {
                     self.snapshot.active_turn = None;
                 }
                 // A run that can go on all the same says so afterwards.
-                self.forget_recovery(&RunId::from(turn_id));
-                self.last_end = Some(TurnEnd { turn_id: turn_id.clone(), stop_reason: *stop_reason });
+                if self.forget_recovery(&RunId::from(turn_id)) || active {
+                    self.last_end = Some(TurnEnd { turn_id: turn_id.clone(), stop_reason: *stop_reason });
+                }
                 Folded::Current
             }
-            AgentEvent::TokenUsage { usage, .. } => {
-                self.turn_usage = self.turn_usage.plus(*usage);
+            AgentEvent::TokenUsage { turn_id, usage, .. } => {
+                let active = self.snapshot.active_turn.as_ref().is_some_and(|turn| &turn.turn_id == turn_id);
+                if active {
+                    self.turn_usage = self.turn_usage.plus(*usage);
+                }
                 Folded::Current
             }
             AgentEvent::ItemStart { turn_id, item_id, kind, meta, .. } => {
@@ -230,8 +236,11 @@ impl ThreadView {
         self.snapshot.items.iter_mut().rev().find(|item| &item.item_id == item_id)
     }
 
-    fn forget_recovery(&mut self, run_id: &RunId) {
+    /// Whether there was something to forget.
+    fn forget_recovery(&mut self, run_id: &RunId) -> bool {
+        let before = self.snapshot.recoverable.len();
         self.snapshot.recoverable.retain(|run| &run.run_id != run_id);
+        self.snapshot.recoverable.len() < before
     }
 
     /// Where the view stands in the stream.
@@ -270,4 +279,5 @@ pub fn patch_meta(meta: &mut ThreadMeta, revision: u64, patch: &ThreadMetaPatch)
     set_some(&mut meta.preset, &patch.preset);
     set_some(&mut meta.folder_id, &patch.folder_id);
     set_some(&mut meta.param_overrides, &patch.param_overrides);
+    set_some(&mut meta.cost_ceiling_usd, &patch.cost_ceiling_usd);
 }

@@ -49,6 +49,7 @@ fn empty() -> ThreadSnapshot {
             tags: vec!["kept".to_owned()],
             parent_thread_id: None,
             param_overrides: None,
+            cost_ceiling_usd: None,
             stats: ThreadStats::default(),
         },
         items: Vec::new(),
@@ -236,6 +237,34 @@ fn a_turn_is_active_from_its_start_to_its_end() {
     view.fold(&at(2, turn_complete(StopReason::MaxTokens)));
     assert_eq!(view.snapshot.active_turn, None);
     assert_eq!(view.last_end, Some(TurnEnd { turn_id: turn(), stop_reason: StopReason::MaxTokens }));
+}
+
+#[test]
+fn a_turn_that_finds_a_title_changes_nothing_of_the_users_turn() {
+    let title = |event: fn(ThreadId, TurnId) -> AgentEvent| event(thread(), TurnId::new("title"));
+    let view = folded([
+        turn_start(),
+        title(|thread_id, turn_id| AgentEvent::TurnStart {
+            thread_id,
+            turn_id,
+            turn_kind: TurnKind::Title,
+            steerable: false,
+        }),
+        title(|thread_id, turn_id| AgentEvent::TokenUsage {
+            thread_id,
+            turn_id,
+            usage: TokenUsage { input: 9, ..TokenUsage::default() },
+            cost_usd: None,
+        }),
+        title(|thread_id, turn_id| AgentEvent::TurnComplete {
+            thread_id,
+            turn_id,
+            stop_reason: StopReason::Error,
+        }),
+    ]);
+    let mut expected = folded([turn_start()]);
+    expected.snapshot.cursor.sequence = view.snapshot.cursor.sequence;
+    assert_eq!(view, expected);
 }
 
 #[test]

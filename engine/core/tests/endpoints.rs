@@ -268,9 +268,10 @@ fn use_and_cost_are_counted_once() {
     stage.submit("More");
     stage.check_view();
     let stats = stage.page.view.as_ref().unwrap().snapshot.thread.stats.clone();
-    assert_eq!((stats.turns, stats.usage.input, stats.usage.output), (2, 200, 20));
+    // Two answers and a title.
+    assert_eq!((stats.turns, stats.usage.input, stats.usage.output), (2, 300, 30));
     let cost = stats.cost_usd.unwrap_or_else(|| panic!("the price is known"));
-    assert!((cost - 0.000_24).abs() < 1e-9, "{cost}");
+    assert!((cost - 0.000_36).abs() < 1e-9, "{cost}");
 }
 
 #[test]

@@ -12,11 +12,12 @@ fn a_message_is_answered_and_the_page_shows_what_is_stored() {
     assert!(matches!(stage.submit("Hi"), AgentEvent::CommandAck { .. }));
     stage.check_view();
     let types = stage.page.take_types();
-    assert_eq!(types.iter().filter(|name| **name == "turn.complete").count(), 1, "{types:?}");
+    // The turn and the one that finds the title.
+    assert_eq!(types.iter().filter(|name| **name == "turn.complete").count(), 2, "{types:?}");
     let view = stage.page.view.as_ref().unwrap();
     let texts: Vec<&str> = view.snapshot.items.iter().map(|item| item.text.as_str()).collect();
     assert_eq!(texts, ["", "Hello"]);
-    assert_eq!(view.snapshot.thread.title, "Hi");
+    assert_eq!(view.snapshot.thread.title, "A title");
 }
 
 #[test]

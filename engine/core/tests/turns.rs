@@ -7,7 +7,7 @@ use panelot_protocol::event::{AgentEvent, ErrorCode};
 use panelot_protocol::ids::{NodeId, RunId, TurnId};
 use panelot_protocol::item::{ItemKind, ItemStatus};
 use panelot_protocol::op::Op;
-use panelot_protocol::turn::{StopReason, UserInput};
+use panelot_protocol::turn::{StopReason, TurnKind, UserInput};
 use panelot_testkit::http::{end_steps, text_step};
 use panelot_testkit::{Reply, Stage, Step};
 use serde_json::json;
@@ -54,15 +54,20 @@ fn texts(stage: &Stage) -> Vec<(ItemKind, String, ItemStatus)> {
     view.snapshot.items.iter().map(shown).collect()
 }
 
+/// How the user's turns ended.
 fn ends(stage: &mut Stage) -> Vec<StopReason> {
-    let ends = stage.page.inbox.iter().filter_map(|frame| {
-        if let AgentEvent::TurnComplete { stop_reason, .. } = &frame.event {
-            Some(*stop_reason)
-        } else {
-            None
+    let mut own = Vec::new();
+    let mut ends = Vec::new();
+    for frame in &stage.page.inbox {
+        if let AgentEvent::TurnStart { turn_id, turn_kind: TurnKind::User, .. } = &frame.event {
+            own.push(turn_id.clone());
+        } else if let AgentEvent::TurnComplete { turn_id, stop_reason, .. } = &frame.event
+            && own.contains(turn_id)
+        {
+            ends.push(*stop_reason);
         }
-    });
-    ends.collect()
+    }
+    ends
 }
 
 #[test]

@@ -108,6 +108,12 @@ pub struct Sent {
     pub body: Value,
 }
 
+/// Whether a request is one of a title turn.
+pub fn asks_for_title(body: &Value) -> bool {
+    let system = body["messages"][0]["content"].as_str().unwrap_or_default();
+    system.starts_with(panelot_engine::turn::TITLE_PROMPT)
+}
+
 /// What a provider answers to a request's body.
 pub type Script = Box<dyn Fn(&Value) -> Reply>;
 
@@ -119,6 +125,9 @@ pub struct ScriptedHttp {
     /// Answers when no reply is left.
     script: Rc<RefCell<Option<Script>>>,
     sent: Rc<RefCell<Vec<Sent>>>,
+    titles: Rc<RefCell<VecDeque<Reply>>>,
+    title_script: Rc<RefCell<Option<Script>>>,
+    titles_sent: Rc<RefCell<Vec<Sent>>>,
     reachable: Rc<Cell<bool>>,
 }
 
@@ -130,6 +139,9 @@ impl ScriptedHttp {
             replies: Rc::default(),
             script: Rc::default(),
             sent: Rc::default(),
+            titles: Rc::default(),
+            title_script: Rc::default(),
+            titles_sent: Rc::default(),
             reachable: Rc::new(Cell::new(true)),
         }
     }
@@ -144,12 +156,27 @@ impl ScriptedHttp {
         *self.script.borrow_mut() = Some(Box::new(script));
     }
 
+    /// Lets a function answer all requests for titles for which no reply was pushed.
+    pub fn set_title_script(&self, script: impl Fn(&Value) -> Reply + 'static) {
+        *self.title_script.borrow_mut() = Some(Box::new(script));
+    }
+
+    /// Adds the answer to a later request for a title. Without any the title is "A title".
+    pub fn push_title(&self, reply: Reply) {
+        self.titles.borrow_mut().push_back(reply);
+    }
+
     /// Whether the extension has permission for hosts.
     pub fn set_reachable(&self, reachable: bool) {
         self.reachable.set(reachable);
     }
 
-    /// All requests so far.
+    /// All requests for titles so far.
+    pub fn titles_sent(&self) -> Vec<Sent> {
+        self.titles_sent.borrow().clone()
+    }
+
+    /// All requests so far, except those for titles.
     pub fn sent(&self) -> Vec<Sent> {
         self.sent.borrow().clone()
     }
@@ -171,14 +198,21 @@ impl Http for ScriptedHttp {
         async move {
             let authorization = request.headers.iter().find(|(name, _)| name == "authorization");
             let body: Value = serde_json::from_slice(&request.body).unwrap_or(Value::Null);
-            this.sent.borrow_mut().push(Sent {
+            let is_title = asks_for_title(&body);
+            let sent = if is_title { &this.titles_sent } else { &this.sent };
+            sent.borrow_mut().push(Sent {
                 url: request.url.clone(),
                 authorization: authorization.map(|(_, value)| value.clone()),
                 body: body.clone(),
             });
             this.scheduler.pause().await;
-            let scripted = || this.script.borrow().as_ref().map(|script| script(&body));
-            let reply = this.replies.borrow_mut().pop_front().or_else(scripted);
+            let (replies, script) = match is_title {
+                true => (&this.titles, &this.title_script),
+                false => (&this.replies, &this.script),
+            };
+            let scripted = || script.borrow().as_ref().map(|script| script(&body));
+            let reply = replies.borrow_mut().pop_front().or_else(scripted);
+            let reply = reply.or_else(|| is_title.then(|| Reply::text(&["A title"])));
             let Some(reply) = reply else {
                 return Err(HttpError::Network("nobody listens at this address".to_owned()));
             };

@@ -1,5 +1,6 @@
 //! What must hold when everything has come to rest.
 
+use crate::model::FOUND_TITLE;
 use crate::run::{Simulation, Wish};
 use panelot_engine::ports::{Row, Table};
 use panelot_engine::store::records::{
@@ -71,6 +72,7 @@ pub fn check(simulation: &mut Simulation) -> Vec<String> {
     single_writes(simulation, &mut problems);
     trees(&simulation.world, &mut problems);
     receipts(&simulation.world, &mut problems);
+    titles(&simulation.world, &mut problems);
     views(simulation, &mut problems);
     problems
 }
@@ -193,6 +195,21 @@ fn trees(world: &SimWorld, problems: &mut Vec<String>) {
         let last = nodes.iter().filter(|node| node.thread_id == thread.id).map(|node| node.seq).max();
         if last.is_some_and(|last| last >= thread.next_seq) {
             problems.push(format!("{} would use a number again", thread.id));
+        }
+    }
+}
+
+/// A thread that was spoken in has a title: the user's own if there is one, else one that was found, else a first line.
+fn titles(world: &SimWorld, problems: &mut Vec<String>) {
+    for thread in all::<StoredThread>(world, Table::Threads) {
+        let title = thread.title.as_str();
+        let by_user = title.starts_with("Title ");
+        let right = match thread.title_by_user {
+            true => by_user,
+            false => title == FOUND_TITLE || title.starts_with("task ") || thread.leaf_id.is_none(),
+        };
+        if !right {
+            problems.push(format!("{} is called {title:?}, by user: {}", thread.id, thread.title_by_user));
         }
     }
 }

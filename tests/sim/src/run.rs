@@ -11,7 +11,8 @@ use panelot_protocol::ids::{ConnectionId, NodeId, SubmissionId, TabId, ThreadId}
 use panelot_protocol::item::ItemKind;
 use panelot_protocol::op::{Op, ThreadPatch, UncertainResolution};
 use panelot_protocol::settings::{
-    ConnectionInput, ModelCapabilities, ModelEntry, ModelPricing, ProviderKind, QuirkFlags, SettingsPatch,
+    Budgets, ConnectionInput, ModelCapabilities, ModelEntry, ModelPricing, ProviderKind, QuirkFlags,
+    SettingsPatch,
 };
 use panelot_protocol::snapshot::{RecoveryReason, ThreadSnapshot};
 use panelot_protocol::turn::{CapturedTab, ModelRef, UserInput};
@@ -116,6 +117,8 @@ impl Simulation {
         let model = Model::new(seed);
         let answering = model.clone();
         world.http.set_script(move |body| answering.reply(body));
+        let naming = model.clone();
+        world.http.set_title_script(move |_| naming.title());
         world.browser.put(TAB, Page::with_button("https://shop.test/cart", "Order"));
         let engine = Engine::start(world.clone());
         Self {
@@ -208,6 +211,7 @@ impl Simulation {
         for patch in [
             SettingsPatch::PutConnection { connection: connection(&model) },
             SettingsPatch::DefaultModel { model: Some(model) },
+            SettingsPatch::Budgets { budgets: self.budgets() },
         ] {
             let op = Op::SettingsUpdate { submission_id: self.submission(), patch };
             self.users[0].submit(&self.engine, op);
@@ -220,6 +224,14 @@ impl Simulation {
             user.show(&self.world, &self.engine, &thread);
         }
         self.settle();
+    }
+
+    /// Limits that a few model calls reach, in some lives.
+    fn budgets(&mut self) -> Budgets {
+        Budgets {
+            turn_tokens: [None, None, Some(1), Some(300)][self.random.below(4)],
+            thread_cost_usd: [None, None, None, Some(0.000_5)][self.random.below(4)],
+        }
     }
 
     fn create_thread(&mut self, user: usize) {

@@ -239,6 +239,7 @@ impl Session {
             model: self.model.clone(),
             permission_policy: Some(self.policy()),
             enabled_tool_levels: None,
+            token_budget: None,
         }
     }
 
@@ -661,6 +662,8 @@ impl Session {
             AgentEvent::ItemComplete { item_id, result, .. } => {
                 vec![Change::Ended(item_id.clone(), result.clone()), Change::Around]
             }
+            // The turn that finds a title ends beside the user's.
+            AgentEvent::TurnComplete { .. } if self.user_turn().is_some() => Vec::new(),
             AgentEvent::TurnComplete { turn_id, .. } => {
                 self.stopping = false;
                 self.outgoing.retain(|sent| !(sent.steer && sent.run_id.is_some()));

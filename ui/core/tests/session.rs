@@ -55,6 +55,7 @@ fn snapshot(active: bool) -> Box<ThreadSnapshot> {
             tags: Vec::new(),
             parent_thread_id: None,
             param_overrides: None,
+            cost_ceiling_usd: None,
             stats: ThreadStats::default(),
         },
         items: Vec::new(),
@@ -336,6 +337,19 @@ fn stopping_is_shown_until_the_turn_has_ended() {
         stop_reason: panelot_protocol::turn::StopReason::Interrupted,
     });
     assert!(!rig.session.is_stopping());
+}
+
+#[test]
+fn a_title_that_is_found_while_a_turn_is_stopped_ends_nothing() {
+    let mut rig = Rig::showing(true);
+    rig.intend(Intent::Stop);
+    let changes = rig.stream(AgentEvent::TurnComplete {
+        thread_id: "t1".into(),
+        turn_id: "the-title".into(),
+        stop_reason: panelot_protocol::turn::StopReason::End,
+    });
+    assert_eq!(changes, []);
+    assert!(rig.session.is_stopping());
 }
 
 #[test]

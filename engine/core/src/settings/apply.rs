@@ -74,6 +74,7 @@ pub(super) async fn apply<V: Vault>(
         SettingsPatch::RemovePreset { preset_id } => {
             after.presets.retain(|preset| preset.preset_id != preset_id);
         }
+        SettingsPatch::Budgets { budgets } => after.budgets = budgets,
         SettingsPatch::GlobalPrompt { text } => after.global_prompt = text.filter(|text| !text.is_empty()),
     }
     Ok(after)

@@ -4,7 +4,9 @@ use crate::permission::rules::initial_rule;
 use crate::store::records::StoredConnection;
 use panelot_protocol::FromJson;
 use panelot_protocol::ids::{ConnectionId, PresetId};
-use panelot_protocol::settings::{Language, ModelPreset, PermissionRule, Settings, SiteAccess, Theme};
+use panelot_protocol::settings::{
+    Budgets, Language, ModelPreset, PermissionRule, Settings, SiteAccess, Theme,
+};
 use panelot_protocol::turn::{ModelRef, PermissionPolicy};
 use panelot_providers::Adjustment;
 use serde::Serialize;
@@ -35,6 +37,9 @@ pub struct StoredSettings {
     pub rules: Vec<PermissionRule>,
     /// Model presets.
     pub presets: Vec<ModelPreset>,
+    /// What may be used before the user is asked.
+    #[serde(default)]
+    pub budgets: Budgets,
     /// The user's own text in every system prompt.
     #[serde(default)]
     pub global_prompt: Option<String>,
@@ -57,6 +62,7 @@ impl StoredSettings {
             site_access: SiteAccess::default(),
             rules: vec![initial_rule()],
             presets: Vec::new(),
+            budgets: Budgets::default(),
             global_prompt: None,
             learned: Vec::new(),
         }
@@ -75,6 +81,7 @@ impl StoredSettings {
             site_access: self.site_access,
             rules: self.rules.clone(),
             presets: self.presets.clone(),
+            budgets: self.budgets,
             global_prompt: self.global_prompt.clone(),
         }
     }

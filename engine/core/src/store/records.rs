@@ -71,6 +71,9 @@ pub struct StoredThread {
     pub title: String,
     /// Whether the user gave the title: then no title turn replaces it.
     pub title_by_user: bool,
+    /// How often a model may still be asked for a title.
+    #[serde(default)]
+    pub title_tries: u32,
     /// When it was made.
     pub created_at_ms: u64,
     /// When something last happened in it.
@@ -93,6 +96,12 @@ pub struct StoredThread {
     pub forked_from: Option<(ThreadId, NodeId)>,
     /// Its parameters over the preset's.
     pub param_overrides: Option<GenParams>,
+    /// Its own ceiling of cost in US dollars over the settings'; 0 for none.
+    #[serde(default)]
+    pub cost_ceiling_usd: Option<f64>,
+    /// The cost from which the ceiling counts: where the user last let it go on.
+    #[serde(default)]
+    pub cost_allowed_from_usd: f64,
     /// What it has used.
     pub stats: ThreadStats,
     /// Tabs that it may read: captured, referenced by the user, or opened by the agent.
@@ -473,6 +482,9 @@ pub struct StoredRun {
     pub model_calls: u32,
     /// Tokens used.
     pub usage: TokenUsage,
+    /// The tokens from which its budget counts: where the user last let it go on.
+    #[serde(default)]
+    pub tokens_allowed_from: u64,
     /// Cost; `None` once a price was unknown.
     pub cost_usd: Option<f64>,
     /// Why it needs a decision, when it does.

@@ -52,6 +52,7 @@ pub fn thread_meta(thread: &StoredThread) -> ThreadMeta {
         tags: thread.tags.clone(),
         parent_thread_id: thread.forked_from.as_ref().map(|(parent, _)| parent.clone()),
         param_overrides: thread.param_overrides.clone(),
+        cost_ceiling_usd: thread.cost_ceiling_usd,
         stats: thread.stats.clone(),
     }
 }

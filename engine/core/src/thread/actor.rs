@@ -8,7 +8,7 @@ use crate::provider::within;
 use crate::store::RepoError;
 use crate::store::records::{RunState, StoredNode, StoredRun};
 use crate::store::repo::{self, ThreadState};
-use crate::turn::{Effect, EffectEnd, Live, RunPhase};
+use crate::turn::{Effect, EffectEnd, Live, RunPhase, TitleTurn};
 use futures::future::{FutureExt, LocalBoxFuture};
 use panelot_protocol::event::{AgentEvent, ErrorCode};
 use panelot_protocol::ids::ThreadId;
@@ -50,6 +50,7 @@ pub(crate) enum Input {
     Urgent(Urgent),
     Effect(EffectEnd),
     Progress(crate::provider::Progress),
+    Title(crate::provider::CallEnd),
     Due,
     Mail(Mail),
 }
@@ -62,6 +63,8 @@ pub(crate) struct Actor<W: World> {
     pub(crate) state: ThreadState,
     /// What runs outside: a model call, a tool. One at a time; dropping it gives it up.
     pub(crate) effect: Option<Effect>,
+    /// The title that is looked for beside the turn.
+    pub(crate) title: Option<TitleTurn>,
     /// The answer that streams.
     pub(crate) live: Option<Live>,
     /// What the turn waits for, apart from the user.
@@ -144,6 +147,7 @@ async fn load<W: World>(core: &Rc<Core<W>>, id: &ThreadId) -> Result<Option<Acto
         id: id.clone(),
         state,
         effect: None,
+        title: None,
         live: None,
         waiting: None,
         calls: Vec::new(),
@@ -271,6 +275,11 @@ impl<W: World> Actor<W> {
                 return Poll::Ready(Input::Effect(end));
             }
         }
+        if let Some(title) = &mut self.title
+            && let Poll::Ready(end) = title.poll_end(cx)
+        {
+            return Poll::Ready(Input::Title(end));
+        }
         if let Some((_, timer)) = &mut self.timer
             && timer.poll_unpin(cx).is_ready()
         {
@@ -289,6 +298,7 @@ impl<W: World> Actor<W> {
             Input::Urgent(Urgent::Wake) | Input::Due => self.due().await?,
             Input::Progress(progress) => self.progress(progress).await?,
             Input::Effect(end) => self.effect_ended(end).await?,
+            Input::Title(end) => self.title_ended(end).await?,
         }
         self.advance().await
     }
@@ -304,12 +314,14 @@ impl<W: World> Actor<W> {
             let phase = RunPhase::of(&run.state);
             phase.is_busy() && phase != RunPhase::PausedUncertain
         });
-        !busy && self.effect.is_none()
+        !busy && self.effect.is_none() && self.title.is_none()
     }
 
     /// Tells the rest of the engine what this thread does.
     pub(crate) fn show_presence(&self) {
-        self.core.presence.set(&self.id, doing(&self.state));
+        let mut doing = doing(&self.state);
+        doing.working |= self.title.is_some();
+        self.core.presence.set(&self.id, doing);
     }
 
     fn set_timer(&mut self) {

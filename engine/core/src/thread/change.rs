@@ -228,6 +228,7 @@ fn patch_between(before: &StoredThread, after: &StoredThread, path_replaced: boo
         folder_id: changed_some(&before.folder_id, &after.folder_id),
         tags: changed(&before.tags, &after.tags),
         param_overrides: changed_some(&before.param_overrides, &after.param_overrides),
+        cost_ceiling_usd: changed_some(&before.cost_ceiling_usd, &after.cost_ceiling_usd),
         stats: changed(&before.stats, &after.stats),
     }
 }

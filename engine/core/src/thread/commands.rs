@@ -6,6 +6,7 @@ use super::{Actor, Broken, Change, Mail, Recall, recall, refuse};
 use crate::ports::{Table, World};
 use crate::store::records::{Record, StoredNode, StoredThread};
 use crate::store::snapshot::thread_meta;
+use crate::turn::TITLE_TRIES_COUNT_MAX;
 use panelot_protocol::event::{AgentEvent, ErrorCode};
 use panelot_protocol::ids::{NodeId, RunId, SubmissionId, ThreadId};
 use panelot_protocol::op::{Op, ThreadPatch};
@@ -238,6 +239,9 @@ impl<W: World> Actor<W> {
         if patch.param_overrides.is_some() {
             thread.param_overrides.clone_from(&patch.param_overrides);
         }
+        if patch.cost_ceiling_usd.is_some() {
+            thread.cost_ceiling_usd = patch.cost_ceiling_usd;
+        }
         self.acked(change, submission_id, None)
     }
 
@@ -260,6 +264,7 @@ impl<W: World> Actor<W> {
     /// What is left to do when the thread's rows are gone.
     async fn end_thread(&mut self) {
         self.drop_effect();
+        self.title = None;
         self.gone = true;
         self.core.presence.set(&self.id, crate::host::Doing::NOTHING);
         self.core.grants.forget(&self.id).await;
@@ -278,6 +283,7 @@ impl<W: World> Actor<W> {
             preset: here.preset.clone(),
             folder_id: here.folder_id.clone(),
             param_overrides: here.param_overrides.clone(),
+            cost_ceiling_usd: here.cost_ceiling_usd,
             forked_from: Some((self.id.clone(), at_node_id.clone())),
             ..new_thread(ThreadId::new(self.core.id()), self.core.now_ms())
         };
@@ -336,6 +342,7 @@ pub(crate) fn new_thread(id: ThreadId, now_ms: u64) -> StoredThread {
         revision: 1,
         title: String::new(),
         title_by_user: false,
+        title_tries: TITLE_TRIES_COUNT_MAX,
         created_at_ms: now_ms,
         updated_at_ms: now_ms,
         leaf_id: None,
@@ -347,6 +354,8 @@ pub(crate) fn new_thread(id: ThreadId, now_ms: u64) -> StoredThread {
         tags: Vec::new(),
         forked_from: None,
         param_overrides: None,
+        cost_ceiling_usd: None,
+        cost_allowed_from_usd: 0.0,
         stats: panelot_protocol::snapshot::ThreadStats::default(),
         tabs: Vec::new(),
         origins: Vec::new(),

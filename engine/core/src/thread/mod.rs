@@ -13,7 +13,7 @@ mod receipt;
 mod turns;
 
 pub(crate) use actor::{Actor, Broken, run};
-pub(crate) use change::{Change, item_end, item_events};
+pub(crate) use change::{Change, changed_nothing, item_end, item_events};
 pub(crate) use commands::new_thread;
 pub use legality::{OpKind, Ruling, Situation, ruling};
 pub(crate) use mailbox::{Full, Handle, Inbox, Mail, Request, Urgent, mailbox};

@@ -6,7 +6,7 @@ use super::{Actor, Broken};
 use crate::ports::World;
 use crate::store::records::{NodePayload, RunState, StoredNode, StoredRun};
 use crate::store::tree::{NewNode, Position};
-use crate::turn::{RunPhase, Start, new_run, step};
+use crate::turn::{RunPhase, Start, allow_more, new_run, step};
 use panelot_protocol::event::{AgentEvent, ErrorCode};
 use panelot_protocol::ids::{NodeId, RunId, SubmissionId, TurnId};
 use panelot_protocol::item::{ActionOutcome, NoticeKind};
@@ -154,6 +154,12 @@ impl<W: World> Actor<W> {
         input: &UserInput,
     ) -> Decided {
         check_input(input)?;
+        if self.is_title_turn(expected) {
+            return Err(Rejection {
+                code: ErrorCode::TurnNotSteerable,
+                message: "expectedTurnId: this turn finds a title and takes no messages".to_owned(),
+            });
+        }
         self.ruled(OpKind::Steer)?;
         let Some(run) = self.current() else {
             return Err(Rejection::invalid("expectedTurnId: no turn runs"));
@@ -276,6 +282,15 @@ impl<W: World> Actor<W> {
             let new = vec![NewNode { id: self.node_id(), payload }];
             let added = change.add(&run.id, self.core.now_ms(), new);
             next.leaf_id = added.last().map(|node| node.id.clone());
+        }
+        match run.recovery {
+            Some(RecoveryReason::BudgetPaused) => allow_more(&mut change, &mut next),
+            Some(
+                RecoveryReason::Interrupted
+                | RecoveryReason::UncertainWrite
+                | RecoveryReason::EnvironmentChanged,
+            )
+            | None => {}
         }
         change.put_run(Some(run), next);
         Ok(Ok(self.acked(change, submission_id, Some(run_id.clone()))))

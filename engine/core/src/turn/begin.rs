@@ -53,6 +53,7 @@ pub(crate) fn new_run(
         tool_failures: 0,
         model_calls: 0,
         usage: TokenUsage::default(),
+        tokens_allowed_from: 0,
         cost_usd: Some(0.0),
         recovery: None,
         pending_tool: None,

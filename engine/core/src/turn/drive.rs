@@ -36,7 +36,7 @@ impl<W: World> Actor<W> {
                     Some(call) => self.look_at(&run, &call).await?,
                     None => self.ask_model(run).await?,
                 },
-                RunState::Interrupted { resumable: true } => {
+                RunState::Interrupted { resumable: true } | RunState::PausedBudget {} => {
                     if !self.start_queued().await? {
                         break;
                     }
@@ -46,7 +46,6 @@ impl<W: World> Actor<W> {
                 | RunState::WaitingApproval { .. }
                 | RunState::WaitingInteraction { .. }
                 | RunState::ExecutingTool { .. }
-                | RunState::PausedBudget {}
                 | RunState::PausedUncertain { .. }
                 | RunState::Interrupted { resumable: false }
                 | RunState::Failed { .. }
@@ -72,6 +71,9 @@ impl<W: World> Actor<W> {
 
     /// Begins a model call: what the user added meanwhile goes in, the environment is fixed, and the run streams.
     async fn ask_model(&mut self, run: StoredRun) -> Result<(), Broken> {
+        if self.pause_if_spent(&run).await? {
+            return Ok(());
+        }
         let nodes = self.path().await?;
         let environment = match self.environment_of(&run).await {
             Ok(environment) => environment,
@@ -103,8 +105,12 @@ impl<W: World> Actor<W> {
             next.leaf_id = Some(last.id.clone());
         }
         change.put_run(Some(&run), next.clone());
+        let title = self.plan_title(&mut change, &run, &environment, &nodes).await;
         self.commit(change).await?;
         self.wait_for(None);
+        if let Some(title) = title {
+            self.begin_title(title);
+        }
         let path: Vec<StoredNode> = nodes.into_iter().chain(added).collect();
         let plan = super::history::plan(&next, &environment, &path, attempts);
         self.live = Some(Live::new(node_id, run.id.clone(), now_ms));

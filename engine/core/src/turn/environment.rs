@@ -12,7 +12,7 @@ use panelot_protocol::event::ErrorCode;
 use panelot_protocol::limits;
 use panelot_protocol::settings::{Language, ModelCapabilities};
 use panelot_protocol::snapshot::RecoveryReason;
-use panelot_protocol::turn::ToolLevel;
+use panelot_protocol::turn::{ModelRef, ToolLevel};
 use thiserror::Error;
 
 /// The levels of a turn that names none.
@@ -86,7 +86,7 @@ impl<W: World> Actor<W> {
             .ok_or_else(not_configured)?;
         let connection = settings.connection(&model.connection_id).ok_or_else(not_configured)?;
         let entry = settings.model_entry(&model);
-        let capabilities = entry.map_or_else(unknown_model, |entry| entry.capabilities.clone());
+        let capabilities = known_capabilities(settings, &model);
         let levels = run
             .overrides
             .as_ref()
@@ -129,7 +129,7 @@ fn digest(environment: &Environment, connection: &StoredConnection) -> Option<St
     fingerprint(&(bare, &connection.view.base_url, connection.view.kind, schemas)).ok()
 }
 
-fn language(settings: &StoredSettings) -> &'static str {
+pub(super) fn language(settings: &StoredSettings) -> &'static str {
     match settings.language {
         Some(Language::English) | None => "en",
         Some(Language::Chinese) => "zh-CN",
@@ -143,6 +143,8 @@ fn not_configured() -> Problem {
     )
 }
 
-fn unknown_model() -> ModelCapabilities {
-    ModelCapabilities { tool_use: true, vision: false, reasoning: None, max_context: None }
+/// What a model can do; of one that nobody described it is assumed that it calls tools.
+pub(super) fn known_capabilities(settings: &StoredSettings, model: &ModelRef) -> ModelCapabilities {
+    let unknown = ModelCapabilities { tool_use: true, vision: false, reasoning: None, max_context: None };
+    settings.model_entry(model).map_or(unknown, |entry| entry.capabilities.clone())
 }

@@ -205,7 +205,7 @@ impl<W: World> Actor<W> {
         for call in nodes.iter().skip(1) {
             change.say_node(call);
         }
-        self.put_usage(change, run, token_usage(&usage), cost);
+        self.put_usage(change, &TurnId::from(&run.id), token_usage(&usage), cost);
         change.builder.delete(Table::Drafts, Key::text(run.id.as_str()));
         let mut after = run.clone();
         after.revision = run.revision.saturating_add(1);
@@ -216,7 +216,14 @@ impl<W: World> Actor<W> {
         (after, nodes)
     }
 
-    fn put_usage(&self, change: &mut Change, run: &StoredRun, usage: TokenUsage, cost: Option<f64>) {
+    /// Counts what a turn used, and says so.
+    pub(crate) fn put_usage(
+        &self,
+        change: &mut Change,
+        turn_id: &TurnId,
+        usage: TokenUsage,
+        cost: Option<f64>,
+    ) {
         let stats = &mut change.thread().stats;
         stats.usage = stats.usage.plus(usage);
         stats.cost_usd = match stats.usage == usage {
@@ -226,7 +233,7 @@ impl<W: World> Actor<W> {
         };
         if usage != TokenUsage::default() {
             let thread_id = change.thread_id();
-            let turn_id = TurnId::from(&run.id);
+            let turn_id = turn_id.clone();
             change.say(AgentEvent::TokenUsage { thread_id, turn_id, usage, cost_usd: cost });
         }
     }

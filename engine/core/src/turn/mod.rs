@@ -2,6 +2,7 @@
 
 mod begin;
 mod breakers;
+mod budget;
 mod call;
 mod drive;
 mod effect;
@@ -11,10 +12,14 @@ mod history;
 mod live;
 mod machine;
 mod recovery;
+mod title;
 mod toolbox;
 mod tools;
 
 pub(crate) use begin::{Start, new_run};
+pub(crate) use budget::allow_more;
 pub(crate) use effect::{Effect, EffectEnd};
 pub(crate) use live::{Live, Say};
 pub use machine::{IllegalStep, RunPhase, step};
+pub use title::TITLE_PROMPT;
+pub(crate) use title::{TRIES_COUNT_MAX as TITLE_TRIES_COUNT_MAX, TitleTurn};
