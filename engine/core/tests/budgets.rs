@@ -175,6 +175,23 @@ fn a_thread_that_has_cost_its_ceiling_asks_before_each_further_share_of_it() {
 }
 
 #[test]
+fn a_turn_that_goes_on_past_its_tokens_gets_no_more_money() {
+    let mut stage = Stage::new(98);
+    set(&mut stage, tokens(1));
+    script(&stage, 2);
+    stage.submit("Look");
+    stage.page.advance(100);
+    assert_eq!(paused(&stage).len(), 1);
+    // A call and the title are paid by now.
+    set(&mut stage, dollars(2.5 * CALL_USD));
+    resume(&mut stage);
+    stage.check_view();
+    assert_eq!((calls(&stage), paused(&stage).len()), (2, 1));
+    let notice = snapshot(&stage).items.last().unwrap().text.clone();
+    assert!(notice.contains("has cost $0.0004 of the $0.0003"), "{notice}");
+}
+
+#[test]
 fn a_thread_can_have_its_own_ceiling_or_none() {
     for (own, pauses) in [(Some(CALL_USD / 2.0), 1), (Some(0.0), 0), (None, 1)] {
         let mut stage = Stage::new(95);

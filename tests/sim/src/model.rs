@@ -62,9 +62,15 @@ impl Model {
             // It learns nothing and never ends by itself, also when no calls are asked for.
             return Reply::calls("", &[("click", json!({ "ref": "nowhere" }))]);
         }
-        let done = messages[place..].iter().filter(|message| message["role"] == "tool").count();
+        let results = messages[place..].iter().filter(|message| message["role"] == "tool").count();
+        // Three looks at once are one step.
+        let done = if task.wide { results.saturating_sub(2) } else { results };
         if done >= task.steps.min(STEPS_COUNT_MAX) {
             return Reply::text(&["Done with ", &task.name, "."]);
+        }
+        if results == 0 && task.wide {
+            let read = || ("read_page", json!({}));
+            return Reply::calls("Looking around.", &[read(), ("tabs_list", json!({})), read()]);
         }
         if done == 0 && task.reads {
             return Reply::calls("Looking.", &[("read_page", json!({}))]);
@@ -114,7 +120,13 @@ impl Model {
             if message["role"] == "tool" {
                 let id = message["tool_call_id"].as_str().unwrap_or_default().to_owned();
                 match open.iter().position(|call| *call == id) {
-                    Some(place) => _ = open.remove(place),
+                    Some(0) => _ = open.remove(0),
+                    Some(place) => {
+                        open.remove(place);
+                        self.violated(format!(
+                            "the result of {id:?} comes before those of the calls before it"
+                        ));
+                    }
                     None => self.violated(format!("a result for {id:?}, which is not open")),
                 }
                 continue;
@@ -142,11 +154,12 @@ impl Model {
     }
 }
 
-/// A task as a user words it: `task NAME steps N [reads] [bad] [stubborn]`.
+/// A task as a user words it: `task NAME steps N [reads] [wide] [bad] [stubborn]`.
 struct Task {
     name: String,
     steps: usize,
     reads: bool,
+    wide: bool,
     bad_calls: bool,
     stubborn: bool,
 }
@@ -166,6 +179,7 @@ fn task_of(message: &Value) -> Option<Task> {
         name: name.to_owned(),
         steps: steps.parse().ok()?,
         reads: words.contains(&"reads"),
+        wide: words.contains(&"wide"),
         bad_calls: words.contains(&"bad"),
         stubborn: words.contains(&"stubborn"),
     })

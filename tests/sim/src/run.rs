@@ -262,7 +262,7 @@ impl Simulation {
     fn task(&mut self) -> UserInput {
         self.tasks += 1;
         let steps = self.random.below(4);
-        let reads = if self.random.below(2) == 0 { " reads" } else { "" };
+        let reads = ["", " reads", " reads", " wide"][self.random.below(4)];
         let bad = if self.random.below(8) == 0 { " bad" } else { "" };
         let stubborn = if self.random.below(12) == 0 { " stubborn" } else { "" };
         let captured_tab = Some(CapturedTab { tab_id: TAB, title: None, url: None });

@@ -6,7 +6,7 @@ use super::{Actor, Broken};
 use crate::ports::World;
 use crate::store::records::{NodePayload, RunState, StoredNode, StoredRun};
 use crate::store::tree::{NewNode, Position};
-use crate::turn::{RunPhase, Start, allow_more, new_run, step};
+use crate::turn::{RunPhase, Start, new_run, step};
 use panelot_protocol::event::{AgentEvent, ErrorCode};
 use panelot_protocol::ids::{NodeId, RunId, SubmissionId, TurnId};
 use panelot_protocol::item::{ActionOutcome, NoticeKind};
@@ -284,7 +284,7 @@ impl<W: World> Actor<W> {
             next.leaf_id = added.last().map(|node| node.id.clone());
         }
         match run.recovery {
-            Some(RecoveryReason::BudgetPaused) => allow_more(&mut change, &mut next),
+            Some(RecoveryReason::BudgetPaused) => self.allow_more(&mut change, &mut next).await,
             Some(
                 RecoveryReason::Interrupted
                 | RecoveryReason::UncertainWrite

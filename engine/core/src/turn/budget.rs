@@ -12,6 +12,9 @@ use panelot_protocol::settings::Budgets;
 use panelot_protocol::snapshot::RecoveryReason;
 use panelot_protocol::turn::StopReason;
 
+/// Limits that a run can reach.
+const LIMITS_COUNT: usize = 2;
+
 /// A limit that is reached.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Spent {
@@ -49,8 +52,7 @@ impl<W: World> Actor<W> {
     /// # Errors
     /// [`Broken`] when the commit did not hold.
     pub(crate) async fn pause_if_spent(&mut self, run: &StoredRun) -> Result<bool, Broken> {
-        // Limits that cannot be read are limits that nobody set: the run itself will say that settings are unreadable.
-        let budgets = self.core.settings.current().await.map(|settings| settings.budgets).unwrap_or_default();
+        let budgets = self.budgets().await;
         let Some(spent) = spent(run, &self.state.thread, budgets) else { return Ok(false) };
         let mut change = self.change();
         change.builder.strict();
@@ -71,13 +73,27 @@ impl<W: World> Actor<W> {
         self.wait_for(None);
         Ok(true)
     }
-}
 
-/// Gives a run that goes on, and its thread, a whole allowance from here.
-pub(crate) fn allow_more(change: &mut Change, run: &mut StoredRun) {
-    run.tokens_allowed_from = run.tokens();
-    let cost = change.next.thread.stats.cost_usd;
-    change.thread().cost_allowed_from_usd = cost.unwrap_or_default();
+    /// Gives a run that goes on a whole allowance of each limit that it has reached, from here.
+    pub(crate) async fn allow_more(&self, change: &mut Change, run: &mut StoredRun) {
+        let budgets = self.budgets().await;
+        for _ in 0..LIMITS_COUNT {
+            match spent(run, &change.next.thread, budgets) {
+                None => break,
+                Some(Spent::Tokens { .. }) => run.tokens_allowed_from = run.tokens(),
+                Some(Spent::Cost { .. }) => {
+                    let thread = change.thread();
+                    thread.cost_allowed_from_usd = thread.stats.cost_usd.unwrap_or_default();
+                }
+            }
+        }
+    }
+
+    /// The limits of now. Those that cannot be read are those that nobody set: the run itself will say that the settings
+    /// are unreadable.
+    async fn budgets(&self) -> Budgets {
+        self.core.settings.current().await.map(|settings| settings.budgets).unwrap_or_default()
+    }
 }
 
 /// The first limit that is reached. A cost that is not known reaches none.

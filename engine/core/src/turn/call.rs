@@ -27,7 +27,7 @@ use panelot_protocol::turn::PermissionPolicy;
 use panelot_providers::FinishedCall;
 
 /// What a call is judged by, read before the judgement.
-struct Bench {
+pub(super) struct Bench {
     rules: Vec<PermissionRule>,
     grants: Vec<crate::permission::Grant>,
     policy: PermissionPolicy,
@@ -35,7 +35,7 @@ struct Bench {
 }
 
 impl Bench {
-    fn judge(&self, question: &Question) -> Verdict {
+    pub(super) fn judge(&self, question: &Question) -> Verdict {
         let sensitive = SensitiveOrigins::default();
         verdict(question, &self.rules, &self.grants, self.policy, &sensitive, &self.scope)
     }
@@ -170,7 +170,8 @@ impl<W: World> Actor<W> {
         }
     }
 
-    async fn bench(&self, run: &StoredRun) -> Bench {
+    /// What the calls of a run are judged by now.
+    pub(super) async fn bench(&self, run: &StoredRun) -> Bench {
         let rules = match self.core.settings.current().await {
             Ok(settings) => settings.rules.clone(),
             // Without its rules nothing passes unasked: the strictest policy asks about everything.
@@ -285,7 +286,7 @@ impl<W: World> Actor<W> {
     }
 
     /// Writes what is known of a call's target into its node, and shows it.
-    fn put_target(
+    pub(super) fn put_target(
         &self,
         change: &mut Change,
         mut node: StoredNode,
@@ -308,7 +309,8 @@ impl<W: World> Actor<W> {
         node
     }
 
-    fn keep_call(&mut self, node: StoredNode) {
+    /// Remembers what was written of an open call.
+    pub(super) fn keep_call(&mut self, node: StoredNode) {
         if let Some(have) = self.calls.iter_mut().find(|have| have.id == node.id) {
             *have = node;
         }
@@ -458,7 +460,8 @@ pub(crate) fn approval_id(call: &NodeId) -> ApprovalId {
     ApprovalId::new(format!("ask-{call}"))
 }
 
-fn offered(run: &StoredRun, invocation: &Invocation) -> bool {
+/// Whether a call's tool is on offer in its run.
+pub(super) fn offered(run: &StoredRun, invocation: &Invocation) -> bool {
     run.environment
         .as_ref()
         .is_none_or(|environment| environment.tools.iter().any(|tool| tool == invocation.spec.name))

@@ -33,6 +33,7 @@ impl<W: World> Actor<W> {
                     break;
                 }
                 RunState::Preparing { .. } => match run.open_calls.first().cloned() {
+                    Some(_) if self.look_at_reads(&run) => {}
                     Some(call) => self.look_at(&run, &call).await?,
                     None => self.ask_model(run).await?,
                 },
@@ -182,7 +183,9 @@ impl<W: World> Actor<W> {
         match end {
             EffectEnd::Model(end) => self.model_ended(end).await,
             EffectEnd::Prepared(prepared) => self.prepared(*prepared).await,
+            EffectEnd::PreparedReads(prepared) => self.prepared_reads(prepared).await,
             EffectEnd::Tool(end) => self.tool_ended(*end).await,
+            EffectEnd::Reads(ends) => self.reads_ended(ends).await,
         }
     }
 

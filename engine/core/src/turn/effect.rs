@@ -14,8 +14,12 @@ pub(crate) enum EffectEnd {
     Model(CallEnd),
     /// A call's target was looked at.
     Prepared(Box<Prepared>),
+    /// The targets of several reads were looked at, in the order of the calls.
+    PreparedReads(Vec<Prepared>),
     /// A tool ran.
     Tool(Box<ToolEnd>),
+    /// Several reads ran, in the order of the calls.
+    Reads(Vec<ToolEnd>),
 }
 
 /// Something that runs; dropping it gives it up.

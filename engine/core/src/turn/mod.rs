@@ -11,13 +11,13 @@ mod finish;
 mod history;
 mod live;
 mod machine;
+mod reads;
 mod recovery;
 mod title;
 mod toolbox;
 mod tools;
 
 pub(crate) use begin::{Start, new_run};
-pub(crate) use budget::allow_more;
 pub(crate) use effect::{Effect, EffectEnd};
 pub(crate) use live::{Live, Say};
 pub use machine::{IllegalStep, RunPhase, step};

@@ -53,7 +53,13 @@ impl TitleTurn {
         while self.effect.poll_progress(cx).is_some() {}
         match self.effect.poll_end(cx) {
             Poll::Ready(EffectEnd::Model(end)) => Poll::Ready(end),
-            Poll::Ready(EffectEnd::Prepared(_) | EffectEnd::Tool(_)) | Poll::Pending => Poll::Pending,
+            Poll::Ready(
+                EffectEnd::Prepared(_)
+                | EffectEnd::PreparedReads(_)
+                | EffectEnd::Tool(_)
+                | EffectEnd::Reads(_),
+            )
+            | Poll::Pending => Poll::Pending,
         }
     }
 }

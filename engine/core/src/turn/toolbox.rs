@@ -32,6 +32,21 @@ impl Invocation {
         self.spec.effect == Effect::Write
     }
 
+    /// Whether it only looks: then it may run beside other looks. A wait is no look, since its place in the order matters.
+    pub fn is_independent(&self) -> bool {
+        let waits = match &self.call {
+            ToolInvocation::WaitForText { .. } | ToolInvocation::WaitForTime { .. } => true,
+            ToolInvocation::TabsList
+            | ToolInvocation::TabOpen { .. }
+            | ToolInvocation::Navigate { .. }
+            | ToolInvocation::ReadPage(_)
+            | ToolInvocation::Click(_)
+            | ToolInvocation::Type(_)
+            | ToolInvocation::SelectOption(_) => false,
+        };
+        self.spec.effect == Effect::Read && self.spec.recovery == Recovery::RetrySafe && !waits
+    }
+
     /// What its loss means.
     pub fn recovery(&self) -> RecoveryClass {
         match self.spec.recovery {
