@@ -1,8 +1,10 @@
 //! What pages see of the engine: the handshake, receipts, back-pressure, streams.
 
 use panelot_engine::ports::{Clients, ConnectionKey, StoreError};
+use panelot_protocol::approval::ApprovalDecision;
 use panelot_protocol::event::{AgentEvent, ErrorCode};
 use panelot_protocol::ids::SubmissionId;
+use panelot_protocol::item::{ItemKind, ItemView};
 use panelot_protocol::op::{Op, ThreadPatch};
 use panelot_protocol::turn::UserInput;
 use panelot_protocol::{ENGINE_PROTOCOL, ENGINE_SCHEMA_HASH};
@@ -263,4 +265,52 @@ fn an_op_that_this_build_cannot_do_says_so() {
     assert!(rejected(&answer).unwrap().1.contains("data.export"));
     let unknown: SubmissionId = stage.page.submission();
     assert!(stage.page.answer_to(&unknown).is_none());
+}
+
+/// The items of the thread, read from its end to its begin in pages of so many.
+fn read_in_pages(stage: &mut Stage, limit: u32) -> Vec<ItemView> {
+    let (mut items, mut before_node_id) = (Vec::new(), None);
+    loop {
+        let (submission_id, thread_id) = (stage.page.submission(), stage.thread.clone());
+        let answer = stage.page.ask(&Op::ThreadItems { submission_id, thread_id, before_node_id, limit });
+        let AgentEvent::ThreadItemsPage { items: page, older_than, .. } = answer else { panic!("{answer:?}") };
+        items.splice(0..0, page);
+        before_node_id = older_than;
+        if before_node_id.is_none() {
+            return items;
+        }
+    }
+}
+
+#[test]
+fn a_thread_in_pages_of_any_size_is_the_thread_of_its_snapshot() {
+    let mut stage = Stage::new(47);
+    for answer in [
+        Reply::calls("Twice.", &[("click", json!({"ref": "e1"})), ("click", json!({"ref": "e1"}))]),
+        Reply::calls("", &[("read_page", json!({}))]),
+        Reply::text(&["Done."]),
+    ] {
+        stage.world.http.push(answer);
+    }
+    stage.submit("Order it twice");
+    for _ in 0..2 {
+        stage.answer(ApprovalDecision::Accept {});
+    }
+    stage.world.http.push(Reply::text(&["Another."]));
+    let view = stage.page.view.as_ref().unwrap();
+    let answer = view.snapshot.items.iter().rev().find(|item| item.kind == ItemKind::AssistantMessage);
+    let op = Op::TurnFork {
+        submission_id: stage.page.submission(),
+        thread_id: stage.thread.clone(),
+        sibling_of_node_id: answer.unwrap().meta.node_id.clone().unwrap(),
+        input: UserInput::text("Order it twice"),
+        overrides: None,
+    };
+    stage.page.ask(&op);
+    let thread = stage.thread.clone();
+    let whole = stage.page.subscribe(&thread).items;
+    assert_eq!(whole.len(), 8, "{whole:?}");
+    for limit in 1..=9 {
+        assert_eq!(read_in_pages(&mut stage, limit), whole, "in pages of {limit}");
+    }
 }

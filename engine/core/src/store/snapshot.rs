@@ -174,22 +174,26 @@ pub fn approval_item(approval: &StoredApproval) -> ItemView {
 /// The items of nodes in the order of their path. A result closes the call before it; a decision is an item of its
 /// own, described by its call.
 pub fn items_of(nodes: &[StoredNode]) -> Vec<ItemView> {
-    let mut items: Vec<ItemView> = Vec::new();
+    items_by_node(nodes).into_iter().map(|(_, item)| item).collect()
+}
+
+/// The same, each item with its node.
+fn items_by_node(nodes: &[StoredNode]) -> Vec<(&StoredNode, ItemView)> {
+    let mut items: Vec<(&StoredNode, ItemView)> = Vec::new();
     for node in nodes.iter().filter(|node| !node.tombstone) {
-        items.extend(reasoning_of(node));
-        items.extend(item_of(node));
+        items.extend(reasoning_of(node).into_iter().chain(item_of(node)).map(|item| (node, item)));
         match &node.payload {
             NodePayload::ToolResult { call_node_id, ok, summary, outcome, .. } => {
                 let call = ItemId::from(call_node_id);
-                if let Some(item) = items.iter_mut().rev().find(|item| item.item_id == call) {
+                if let Some((_, item)) = items.iter_mut().rev().find(|(_, item)| item.item_id == call) {
                     item.status = if *ok { ItemStatus::Done } else { ItemStatus::Failed };
                     item.details = Some(result_details(summary, *outcome));
                 }
             }
             NodePayload::ApprovalDecision { approval_id, call_node_id, decision, .. } => {
                 let call = ItemId::from(call_node_id);
-                let described = items.iter().rev().find(|item| item.item_id == call);
-                let meta = described.map_or_else(ItemMeta::default, |call| ItemMeta {
+                let described = items.iter().rev().find(|(_, item)| item.item_id == call);
+                let meta = described.map_or_else(ItemMeta::default, |(_, call)| ItemMeta {
                     tool_name: call.meta.tool_name.clone(),
                     category: call.meta.category,
                     label: call.meta.label.clone(),
@@ -197,7 +201,7 @@ pub fn items_of(nodes: &[StoredNode]) -> Vec<ItemView> {
                     origin: call.meta.origin.clone(),
                     ..ItemMeta::default()
                 });
-                items.push(ItemView {
+                let item = ItemView {
                     item_id: ItemId::from(approval_id),
                     turn_id: TurnId::from(&node.run_id),
                     kind: ItemKind::Approval,
@@ -206,7 +210,8 @@ pub fn items_of(nodes: &[StoredNode]) -> Vec<ItemView> {
                     tool_progress: None,
                     status: if decision.accepts() { ItemStatus::Done } else { ItemStatus::Failed },
                     details: Some(ItemDetails { decision: Some(decision.clone()), ..ItemDetails::default() }),
-                });
+                };
+                items.push((node, item));
             }
             NodePayload::UserMessage { .. }
             | NodePayload::AssistantMessage { .. }
@@ -233,7 +238,11 @@ pub struct ItemsPage {
     pub older_than: Option<NodeId>,
 }
 
-/// The newest items before a depth of the path to `leaf`, at most `limit`, in at most two round trips.
+/// Nodes behind a page that are looked at for what they say of its calls: results and decisions stand near them.
+const PAGE_OUTLOOK_NODES_COUNT: u64 = 64;
+
+/// The newest items before a depth of the path to `leaf`, at most `limit`, in at most two round trips. What a page
+/// shows of a call does not depend on where the page ends.
 ///
 /// # Errors
 /// See [`RepoError`].
@@ -244,18 +253,28 @@ pub async fn items_page<S: Store>(
     before_depth: u64,
     limit: usize,
 ) -> Result<ItemsPage, RepoError> {
-    let page = repo::path_page(store, tree, leaf, before_depth, SNAPSHOT_NODES_COUNT).await?;
-    let mut items = items_of(&page.nodes);
-    let cut = items.len().saturating_sub(limit);
-    items.drain(..cut);
-    let first = items.first().and_then(|item| item.meta.node_id.clone());
-    let older_than = if page.more_before || cut > 0 {
-        first.or_else(|| page.nodes.first().map(|node| node.id.clone()))
-    } else {
-        None
+    let outlook = PAGE_OUTLOOK_NODES_COUNT.min(u64::MAX - before_depth);
+    let (until, count) = (before_depth + outlook, SNAPSHOT_NODES_COUNT + outlook);
+    let page = repo::path_page(store, tree, leaf, until, count).await?;
+    let mut placed = items_by_node(&page.nodes);
+    placed.retain(|(node, _)| node.depth < before_depth);
+    let cut = first_of_page(&placed, limit);
+    let older_than = match placed.get(cut) {
+        Some((node, _)) if cut > 0 || page.more_before => Some(node.id.clone()),
+        None if page.more_before => page.nodes.first().map(|node| node.id.clone()),
+        Some(_) | None => None,
     };
+    let mut items: Vec<ItemView> = placed.drain(cut..).map(|(_, item)| item).collect();
     add_branches(store, tree, &page.nodes, &mut items).await?;
     Ok(ItemsPage { items, older_than })
+}
+
+/// Where the last `limit` items begin. A node's items stay together when there is room for any node.
+fn first_of_page(placed: &[(&StoredNode, ItemView)], limit: usize) -> usize {
+    let cut = placed.len().saturating_sub(limit);
+    let node_at = |at: usize| placed.get(at).map(|(node, _)| &node.id);
+    let whole = (cut..placed.len()).find(|at| *at == 0 || node_at(*at) != node_at(at - 1));
+    whole.unwrap_or(cut)
 }
 
 /// Tells each item that stands where branches part which of them it is.
@@ -283,11 +302,14 @@ async fn add_branches<S: Store>(
             all.insert(0, first.id);
         }
         let Some(branch) = branch_of(&node.id, &all) else { continue };
-        // The message of a turn stands below its context: the branch shows at the first item after the fork.
+        // The message of a turn stands below its context: the branch shows at the first item after the fork. A node
+        // with an item of its own shows it there or, on another page, nowhere.
+        let has_item = !node.tombstone && (reasoning_of(node).is_some() || item_of(node).is_some());
         let shown = items.iter_mut().find(|item| {
             item.meta.node_id.as_ref().is_some_and(|id| {
-                id == &node.id
-                    || nodes.iter().any(|other| &other.id == id && other.parent_id.as_ref() == Some(&node.id))
+                let is_below =
+                    |other: &StoredNode| &other.id == id && other.parent_id.as_ref() == Some(&node.id);
+                id == &node.id || (!has_item && nodes.iter().any(is_below))
             })
         });
         if let Some(item) = shown {
