@@ -10,7 +10,7 @@ use panelot_protocol::item::ActionOutcome;
 use panelot_protocol::snapshot::TabInfo;
 use panelot_protocol::{CONTENT_PROTOCOL, CONTENT_SCRIPT_SCHEMA_HASH};
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::future::Future;
 use std::rc::Rc;
 
@@ -57,6 +57,21 @@ impl Page {
     }
 }
 
+/// What happens to a tab during one exchange with its page.
+#[derive(Debug, Clone)]
+pub enum Interlude {
+    /// It is closed before the message arrives.
+    ClosedBefore,
+    /// It is closed before the answer arrives.
+    ClosedAfter,
+    /// It shows another page before the answer arrives.
+    ReplacedAfter(Box<Page>),
+    /// The page never acts.
+    SilentBefore,
+    /// The page acts and never answers.
+    SilentAfter,
+}
+
 /// The tabs. Clones are handles to the same.
 #[derive(Clone)]
 pub struct SimBrowser {
@@ -67,6 +82,8 @@ pub struct SimBrowser {
     written: Rc<RefCell<Vec<(TabId, ContentAction)>>>,
     reads: Rc<Cell<u64>>,
     access: Rc<Cell<bool>>,
+    /// What happens during the next exchanges, one each.
+    interludes: Rc<RefCell<VecDeque<Interlude>>>,
 }
 
 impl SimBrowser {
@@ -79,7 +96,18 @@ impl SimBrowser {
             written: Rc::default(),
             reads: Rc::default(),
             access: Rc::new(Cell::new(true)),
+            interludes: Rc::default(),
         }
+    }
+
+    /// Lets something happen during the next exchange that has nothing planned.
+    pub fn plan(&self, interlude: Interlude) {
+        self.interludes.borrow_mut().push_back(interlude);
+    }
+
+    /// From now on nothing happens during exchanges.
+    pub fn forget_plans(&self) {
+        self.interludes.borrow_mut().clear();
     }
 
     /// Puts a page into a tab.
@@ -191,17 +219,28 @@ impl Browser for SimBrowser {
             let ContentOp::Execute { request_id, action, .. } = op else {
                 panic!("the engine sends pages only what they execute");
             };
+            let interlude = this.interludes.borrow_mut().pop_front();
+            if matches!(interlude, Some(Interlude::ClosedBefore)) {
+                this.close(tab_id);
+            }
             let Some(page) = this.tabs.borrow().get(&tab_id).cloned() else {
                 return Err(ContentError::NoTab(tab_id));
             };
-            if page.blocked {
+            if page.blocked || matches!(interlude, Some(Interlude::SilentBefore)) {
                 std::future::pending::<()>().await;
             }
             let outcome = this.perform(tab_id, &page, &action);
             // The page has acted; the answer is on its way.
             this.scheduler.pause().await;
             this.scheduler.sleep(page.answer_ms).await;
-            if !this.tabs.borrow().contains_key(&tab_id) {
+            match interlude {
+                Some(Interlude::ClosedAfter) => this.close(tab_id),
+                Some(Interlude::ReplacedAfter(page)) => this.put(tab_id, *page),
+                Some(Interlude::SilentAfter) => std::future::pending::<()>().await,
+                Some(Interlude::ClosedBefore | Interlude::SilentBefore) | None => {}
+            }
+            let document = this.tabs.borrow().get(&tab_id).map(|page| page.document.clone());
+            if document.as_ref() != Some(&page.document) {
                 return Err(ContentError::DocumentGone);
             }
             Ok(ContentResult {

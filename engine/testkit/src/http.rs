@@ -166,6 +166,12 @@ impl ScriptedHttp {
         self.titles.borrow_mut().push_back(reply);
     }
 
+    /// Lets nobody answer any more.
+    pub fn forget_script(&self) {
+        *self.script.borrow_mut() = None;
+        *self.title_script.borrow_mut() = None;
+    }
+
     /// Whether the extension has permission for hosts.
     pub fn set_reachable(&self, reachable: bool) {
         self.reachable.set(reachable);

@@ -23,7 +23,7 @@ pub mod store_contract;
 pub mod world;
 
 pub use areas::{MemoryArea, PlainVault, RecordingNotifier};
-pub use browser::{Page, SimBrowser};
+pub use browser::{Interlude, Page, SimBrowser};
 pub use clients::{Received, SimClients};
 pub use http::{Reply, ScriptedHttp, Step};
 pub use random::Seeded;

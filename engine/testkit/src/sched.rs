@@ -22,6 +22,8 @@ const POLLS_COUNT_MAX: u64 = 10_000_000;
 #[derive(Clone)]
 pub struct Scheduler {
     inner: Rc<Inner>,
+    /// Whose tasks this handle starts.
+    worker: u32,
 }
 
 struct Inner {
@@ -36,9 +38,12 @@ struct Inner {
     polls: Cell<u64>,
     /// After so many polls everything is dropped.
     kill_at_poll: Cell<Option<u64>>,
+    /// After so many polls a worker's tasks are dropped.
+    ends: RefCell<Vec<(u64, u32)>>,
 }
 
 struct Task {
+    worker: u32,
     future: LocalBoxFuture<'static, ()>,
     flag: Arc<Flag>,
 }
@@ -64,8 +69,36 @@ impl Scheduler {
                 spawned: RefCell::default(),
                 polls: Cell::new(0),
                 kill_at_poll: Cell::new(None),
+                ends: RefCell::default(),
             }),
+            worker: 0,
         }
+    }
+
+    /// A handle whose tasks belong to another worker.
+    pub fn of_worker(&self, worker: u32) -> Self {
+        Self { inner: Rc::clone(&self.inner), worker }
+    }
+
+    /// Ends one worker after so many more polls, whatever others do meanwhile.
+    pub fn end_worker_after(&self, worker: u32, polls: u64) {
+        self.inner.ends.borrow_mut().push((self.inner.polls.get() + polls, worker));
+    }
+
+    fn end_workers(&self) {
+        let polls = self.inner.polls.get();
+        let due: Vec<u32> = {
+            let mut ends = self.inner.ends.borrow_mut();
+            ends.extract_if(.., |(at, _)| *at <= polls).map(|(_, worker)| worker).collect()
+        };
+        if due.is_empty() {
+            return;
+        }
+        let is_due = |task: &mut Task| due.contains(&task.worker);
+        let mut ended: Vec<Task> = self.inner.tasks.borrow_mut().extract_if(.., is_due).collect();
+        ended.extend(self.inner.spawned.borrow_mut().extract_if(.., is_due));
+        // Dropping a task may reach back to the scheduler.
+        drop(ended);
     }
 
     /// Runs what can run now, without letting time pass. Answers whether the tasks were killed on the way.
@@ -90,6 +123,7 @@ impl Scheduler {
             }
             self.inner.polls.set(self.inner.polls.get() + 1);
             assert!(self.inner.polls.get() < POLLS_COUNT_MAX, "the simulation does not come to rest");
+            self.end_workers();
             if self.inner.kill_at_poll.get().is_some_and(|at| self.inner.polls.get() >= at) {
                 self.inner.kill_at_poll.set(None);
                 self.kill();
@@ -128,6 +162,12 @@ impl Scheduler {
         let spawned = std::mem::take(&mut *self.inner.spawned.borrow_mut());
         drop((tasks, spawned));
         self.inner.sleepers.borrow_mut().clear();
+        self.inner.ends.borrow_mut().clear();
+    }
+
+    /// Sets the clock to another time, as a user or a sleeping machine does. Nothing runs meanwhile.
+    pub fn set_clock(&self, now_ms: u64) {
+        self.inner.now_ms.set(now_ms);
     }
 
     /// Ends the worker after so many more polls.
@@ -198,6 +238,6 @@ impl Drop for Sleep {
 impl Spawner for Scheduler {
     fn spawn(&self, task: LocalBoxFuture<'static, ()>) {
         let flag = Arc::new(Flag(AtomicBool::new(true)));
-        self.inner.spawned.borrow_mut().push(Task { future: task, flag });
+        self.inner.spawned.borrow_mut().push(Task { worker: self.worker, future: task, flag });
     }
 }

@@ -24,7 +24,12 @@ struct Faults {
     stuck: Cell<bool>,
     reads: Cell<u64>,
     commit_count: Cell<u64>,
+    /// Looks at each commit that is about to be applied.
+    watch: RefCell<Option<Watch>>,
 }
+
+/// Looks at a commit and the database as it was before it.
+pub type Watch = Box<dyn FnMut(&Commit, &MemoryStore)>;
 
 impl SimStore {
     /// An empty database.
@@ -35,6 +40,16 @@ impl SimStore {
     /// Makes the next commit fail; [`StoreError::Unknown`] is told after it was applied.
     pub fn fail_next_commit(&self, error: StoreError) {
         self.faults.commits.borrow_mut().push(error);
+    }
+
+    /// Lets a function look at each commit that will be applied.
+    pub fn set_watch(&self, watch: impl FnMut(&Commit, &MemoryStore) + 'static) {
+        *self.faults.watch.borrow_mut() = Some(Box::new(watch));
+    }
+
+    /// Lets nobody look any more.
+    pub fn forget_watch(&self) {
+        *self.faults.watch.borrow_mut() = None;
     }
 
     /// From now on nothing fails.
@@ -89,11 +104,11 @@ impl Store for SimStore {
             };
             match fault {
                 Some(StoreError::Unknown(why)) => {
-                    this.memory.commit_now(&commit)?;
+                    this.apply(&commit)?;
                     return Err(StoreError::Unknown(why));
                 }
                 Some(error) => return Err(error),
-                None => this.memory.commit_now(&commit)?,
+                None => this.apply(&commit)?,
             }
             this.faults.commit_count.set(this.faults.commit_count.get() + 1);
             this.scheduler.pause().await;
@@ -103,6 +118,14 @@ impl Store for SimStore {
 }
 
 impl SimStore {
+    fn apply(&self, commit: &Commit) -> Result<(), StoreError> {
+        self.memory.check_now(commit)?;
+        if let Some(watch) = &mut *self.faults.watch.borrow_mut() {
+            watch(commit, &self.memory);
+        }
+        self.memory.commit_now(commit)
+    }
+
     async fn pass(&self) {
         self.scheduler.pause().await;
         if self.faults.stuck.get() {

@@ -66,6 +66,14 @@ impl SimWorld {
     }
 }
 
+impl SimWorld {
+    /// The same world as another worker of the profile has it.
+    #[must_use]
+    pub fn of_worker(&self, worker: u32) -> Self {
+        Self { scheduler: self.scheduler.of_worker(worker), ..self.clone() }
+    }
+}
+
 impl World for SimWorld {
     type Clock = Scheduler;
     type Entropy = Seeded;

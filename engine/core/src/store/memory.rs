@@ -33,6 +33,15 @@ impl MemoryStore {
         self.data.borrow_mut().apply(commit)
     }
 
+    /// Whether a commit would be applied now.
+    ///
+    /// # Errors
+    /// [`StoreError::Conflict`] when an expectation does not hold.
+    pub fn check_now(&self, commit: &Commit) -> Result<(), StoreError> {
+        let data = self.data.borrow();
+        commit.expect.iter().try_for_each(|expect| data.check(expect))
+    }
+
     /// All rows of a table in the order of their keys, for tests.
     pub fn table(&self, table: Table) -> Vec<Row> {
         let data = self.data.borrow();
