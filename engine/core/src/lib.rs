@@ -3,6 +3,7 @@
 //! [`Engine`] is what a worker's shell starts and calls; everything that it needs of the world is a port.
 
 pub mod host;
+pub mod mutants;
 pub mod permission;
 pub mod ports;
 pub mod prompt;

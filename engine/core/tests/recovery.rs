@@ -3,7 +3,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail at once")]
 
-use panelot_engine::ports::{StoreError, Table};
+use panelot_engine::ports::{Activity, StoreError, Table};
 use panelot_protocol::approval::ApprovalDecision;
 use panelot_protocol::event::{AgentEvent, ErrorCode};
 use panelot_protocol::item::{ItemKind, ItemStatus};
@@ -13,6 +13,8 @@ use panelot_protocol::turn::{CapturedTab, UserInput};
 use panelot_testkit::http::{end_steps, text_step};
 use panelot_testkit::{Reply, Stage, Step, TAB};
 use serde_json::{Value, json};
+use std::cell::RefCell;
+use std::rc::Rc;
 
 /// Reads the page, clicks, says that it is done: whatever the request was cut from, the history tells what is next.
 fn play(body: &Value) -> Reply {
@@ -276,4 +278,48 @@ fn a_commit_of_which_nobody_knew_whether_it_holds_is_acknowledged_once_and_distu
     stage.check_view();
     assert_eq!(snapshot(&stage).thread.title, "Another");
     assert_eq!(snapshot(&stage).items.last().unwrap().text, "Half an answer.");
+}
+
+#[test]
+fn a_badge_that_a_dead_worker_left_is_taken_back_when_nothing_runs() {
+    let mut stage = Stage::new(61);
+    stage.world.http.push(Reply::stream(vec![text_step("It "), Step::Hang]));
+    stage.submit("Order it");
+    assert_eq!(stage.world.notifier.shown().activity, Activity::Running);
+    stage.restart();
+    stage.page.settle();
+    assert_eq!(stage.world.notifier.shown().activity, Activity::Idle);
+}
+
+#[test]
+fn a_turn_that_a_full_disk_keeps_from_going_on_goes_on_at_a_later_alarm() {
+    let mut stage = Stage::new(62);
+    stage.world.http.set_script(play);
+    stage.world.browser.change(TAB, |page| page.answer_ms = 60_000);
+    stage.submit("Order it");
+    stage.page.advance(1_000);
+    stage.world.scheduler.kill();
+    for _ in 0..3 {
+        stage.world.store.fail_next_commit(StoreError::Full);
+    }
+    stage.start_again();
+    stage.page.settle();
+    assert!(stage.world.notifier.shown().alarm, "nothing else wakes the worker again");
+    stage.world.browser.change(TAB, |page| page.answer_ms = 0);
+    finish(&mut stage, "after a full disk");
+}
+
+#[test]
+fn every_change_of_a_run_raises_its_revision() {
+    let mut stage = Stage::new(63);
+    let seen: Rc<RefCell<Vec<u64>>> = Rc::default();
+    let revisions = Rc::clone(&seen);
+    stage.world.store.set_watch(move |commit, _| {
+        let of_runs = commit.put.iter().filter(|row| row.table == Table::Runs);
+        revisions.borrow_mut().extend(of_runs.map(|row| row.revision));
+    });
+    stage.world.http.push(Reply::refusal(401, &json!({"error": {"message": "this key is not known"}})));
+    stage.submit("Order it");
+    let seen = seen.borrow();
+    assert!(seen.len() > 2 && seen.is_sorted_by(|before, after| before < after), "{seen:?}");
 }

@@ -120,10 +120,10 @@ impl<W: World> Engine<W> {
             let read = within(clock, until_ms, repo::unfinished_runs(engine.core.world.store())).await;
             // A database that does not answer now is asked again at the next alarm.
             let Ok(Ok(runs)) = read else { return };
+            engine.core.presence.know_unfinished(runs.iter().map(|run| &run.thread_id));
             for run in runs {
                 engine.actor(&run.thread_id).urgent(Urgent::Wake);
             }
-            engine.core.presence.refresh();
             // What is not swept now is swept by a later worker.
             let _ = sweep::sweep(&engine.core).await;
         });

@@ -1,6 +1,7 @@
 //! What shows that the engine works while no page is open: badge, notifications, the alarm, and staying awake.
 
 use super::publish::Publisher;
+use crate::mutants::mutant;
 use crate::ports::{Activity, Clock, Notifier, Spawner, World};
 use futures::future::FutureExt;
 use panelot_protocol::event::AgentEvent;
@@ -34,12 +35,16 @@ pub struct Presence<W: World> {
     world: W,
     publisher: Rc<Publisher<W>>,
     threads: RefCell<BTreeMap<ThreadId, Doing>>,
-    badge: Cell<Activity>,
+    /// What the badge was last set to; unknown at first, since a badge outlives the worker.
+    badge: Cell<Option<Activity>>,
     awake: Cell<bool>,
     alarm_wanted: Cell<bool>,
     /// What the alarm was last set to; unknown at first, since an alarm outlives the worker.
     alarm_set: Cell<Option<bool>>,
     alarm_setting: Cell<bool>,
+    /// Whether it is known what did not end in an earlier life. Until then the alarm is not taken back: it may be all
+    /// that brings the next worker.
+    knows_unfinished: Cell<bool>,
 }
 
 impl<W: World> Presence<W> {
@@ -54,7 +59,19 @@ impl<W: World> Presence<W> {
             alarm_wanted: Cell::new(false),
             alarm_set: Cell::new(None),
             alarm_setting: Cell::new(false),
+            knows_unfinished: Cell::new(false),
         }
+    }
+
+    /// These threads have something that did not end. Until the actor of one says what it does, the alarm stays on for
+    /// it: an actor that cannot read or write now is woken again.
+    pub fn know_unfinished<'a>(self: &Rc<Self>, threads: impl IntoIterator<Item = &'a ThreadId>) {
+        let unsure = Doing { pending: true, ..Doing::NOTHING };
+        for thread_id in threads.into_iter().filter(|_| !mutant!(AlarmForgotten)) {
+            self.threads.borrow_mut().entry(thread_id.clone()).or_insert(unsure);
+        }
+        self.knows_unfinished.set(true);
+        self.refresh();
     }
 
     /// What a thread does, as far as this life of the worker knows.
@@ -80,8 +97,8 @@ impl<W: World> Presence<W> {
         self.refresh();
     }
 
-    /// Sets the alarm and the badge to what goes on; called once after recovery, too.
-    pub fn refresh(self: &Rc<Self>) {
+    /// Sets the alarm and the badge to what goes on.
+    fn refresh(self: &Rc<Self>) {
         let (mut badge, mut working, mut pending) = (Activity::Idle, false, false);
         for doing in self.threads.borrow().values() {
             working |= doing.working;
@@ -92,10 +109,11 @@ impl<W: World> Presence<W> {
                 (ThreadActivity::Idle | ThreadActivity::NeedsRecovery, Activity::Idle) => Activity::Idle,
             };
         }
-        if self.badge.replace(badge) != badge {
+        if self.badge.replace(Some(badge)) != Some(badge) {
             self.world.notifier().activity(badge);
         }
-        self.alarm_wanted.set(pending);
+        pending |= !self.knows_unfinished.get();
+        self.alarm_wanted.set(pending && !mutant!(AlarmNotSet));
         self.set_alarm();
         if working && !self.awake.replace(true) {
             self.stay_awake();

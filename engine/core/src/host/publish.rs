@@ -1,5 +1,6 @@
 //! Sends events to pages: who sees which thread, where a thread's stream stands, and the merging of small pieces.
 
+use crate::mutants::mutant;
 use crate::ports::{Clients, Clock, ConnectionKey, Spawner, World};
 use futures::future::FutureExt;
 use panelot_protocol::event::AgentEvent;
@@ -127,7 +128,10 @@ impl<W: World> Publisher<W> {
             });
             state.viewers.entry(thread_id.clone()).or_default().insert(connection);
         }
-        let sequence = state.streams.get(thread_id).map_or(0, |stream| stream.sequence);
+        let mut sequence = state.streams.get(thread_id).map_or(0, |stream| stream.sequence);
+        if mutant!(SnapshotTooOld) {
+            sequence = sequence.saturating_add(1);
+        }
         StreamCursor { thread_id: thread_id.clone(), epoch: self.epoch.clone(), sequence }
     }
 
@@ -190,6 +194,9 @@ impl<W: World> Publisher<W> {
             Some(stream) => std::mem::take(&mut stream.waiting),
             None => return,
         };
+        if mutant!(DeltasLost) {
+            return;
+        }
         for (item_id, delta) in waiting {
             self.send(thread_id, AgentEvent::ItemDelta { thread_id: thread_id.clone(), item_id, delta });
         }
@@ -201,6 +208,9 @@ impl<W: World> Publisher<W> {
             let mut state = self.state.borrow_mut();
             let stream = state.streams.entry(thread_id.clone()).or_default();
             stream.sequence = stream.sequence.saturating_add(1);
+            if mutant!(CursorSkips) && stream.sequence.is_multiple_of(16) {
+                stream.sequence = stream.sequence.saturating_add(1);
+            }
             let sequence = stream.sequence;
             let receivers: Vec<ConnectionKey> = if for_all {
                 state.pages.iter().copied().collect()

@@ -1,6 +1,7 @@
 //! The shape of a thread's tree, known from its chains alone: appending, paths, siblings, newest descendants.
 
 use super::records::{NodePayload, StoredChain, StoredNode, StoredThread};
+use crate::mutants::mutant;
 use panelot_protocol::ids::{NodeId, RunId, ThreadId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -192,7 +193,7 @@ impl Tree {
             nodes.push(StoredNode {
                 id: id.clone(),
                 thread_id: thread.id.clone(),
-                parent_id: parent.map(|parent| parent.node_id),
+                parent_id: parent.as_ref().map(|parent| parent.node_id.clone()),
                 seq,
                 chain_id: chain_id.clone(),
                 depth,
@@ -201,7 +202,10 @@ impl Tree {
                 tombstone: false,
                 payload,
             });
-            parent = Some(Position { node_id: id, chain_id, depth });
+            let beside = mutant!(WrongParent) && nodes.len() == 1;
+            if !beside {
+                parent = Some(Position { node_id: id, chain_id, depth });
+            }
         }
         if let Some(last) = nodes.last() {
             thread.leaf_id = Some(last.id.clone());

@@ -3,6 +3,7 @@
 use super::commands::{After, Rejection, Verdict};
 use super::{Actor, Broken, Change};
 use crate::permission::{Grant, Origin, rules::rule_from_acceptance};
+use crate::mutants::mutant;
 use crate::ports::{Key, World};
 use crate::store::records::{NodePayload, RunState, StoredApproval, StoredInteraction, StoredRun};
 use crate::store::repo;
@@ -47,6 +48,9 @@ impl<W: World> Actor<W> {
         };
         let mut change = self.change();
         change.builder.strict();
+        let accept = ApprovalDecision::Accept {};
+        let declined = matches!(decision, ApprovalDecision::Decline { .. });
+        let decision = if declined && mutant!(DeclineIgnored) { &accept } else { decision };
         let after = match decision {
             ApprovalDecision::Cancel {} => {
                 self.put_decision(&mut change, &approval, decision, false);

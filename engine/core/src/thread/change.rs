@@ -2,9 +2,10 @@
 
 use super::actor::{Actor, Broken};
 use super::{Mail, receipt_of};
+use crate::mutants::mutant;
 use crate::ports::{Commit, Query, Row, Store, StoreError, Table, World};
 use crate::store::records::{
-    NodePayload, Record, StoredApproval, StoredInteraction, StoredNode, StoredReceipt, StoredRun,
+    NodePayload, Record, RunState, StoredApproval, StoredInteraction, StoredNode, StoredReceipt, StoredRun,
     StoredThread,
 };
 use crate::store::repo::ThreadState;
@@ -120,6 +121,13 @@ impl Change {
             None => self.builder.absent(Table::Runs, run.key()),
         };
         self.builder.put(&run);
+        // A draft lives as long as its answer streams, whichever way that ends.
+        if before.is_some_and(|before| matches!(before.state, RunState::StreamingModel { .. }))
+            && !matches!(run.state, RunState::StreamingModel { .. })
+            && !mutant!(DraftKept)
+        {
+            self.builder.delete(Table::Drafts, run.key());
+        }
         self.next.runs.retain(|have| have.id != run.id);
         if !run.state.is_finished() {
             self.next.runs.push(run);
@@ -283,13 +291,25 @@ impl<W: World> Actor<W> {
         }
         if let Some((receipt, _, _)) = &answer {
             change.builder.absent(Table::Receipts, receipt.key());
-            change.builder.put(receipt);
+            if !mutant!(ReceiptMissing) {
+                change.builder.put(receipt);
+            }
             change.builder.strict();
+        }
+        if mutant!(AnsweredEarly)
+            && let Some((_, text, mail)) = &answer
+        {
+            self.core.publisher.answer_text(mail.connection, text);
         }
         self.write(change.builder.build()?).await?;
         let before = std::mem::replace(&mut self.state, change.next);
-        if let Some((_, text, mail)) = &answer {
+        if let Some((_, text, mail)) = &answer
+            && !mutant!(AnsweredEarly)
+        {
             self.core.publisher.answer_text(mail.connection, text);
+            if mutant!(AnsweredTwice) {
+                self.core.publisher.answer_text(mail.connection, text);
+            }
         }
         if change.touched {
             let patch = patch_between(&before.thread, &self.state.thread, change.path_replaced);

@@ -2,6 +2,7 @@
 
 use super::Mail;
 use crate::host::Publisher;
+use crate::mutants::mutant;
 use crate::ports::{Clock, Store, Table, World};
 use crate::store::records::{Record, StoredReceipt};
 use crate::store::repo;
@@ -37,7 +38,8 @@ pub(crate) async fn recall<W: World>(
     let Some(receipt) = repo::get::<_, StoredReceipt>(world.store(), key).await? else {
         return Ok(Recall::New);
     };
-    if receipt.command_type != op.command_type() || receipt.payload_sha256 != fingerprint {
+    let same = receipt.command_type == op.command_type() && receipt.payload_sha256 == fingerprint;
+    if !same && !mutant!(ReceiptOfAnotherOp) {
         return Ok(Recall::Conflict(Box::new(AgentEvent::CommandRejected {
             submission_id: op.submission_id().clone(),
             code: ErrorCode::InvalidCommand,

@@ -5,6 +5,7 @@ use super::machine::step;
 use super::toolbox::{self, Invocation};
 use super::tools::{self, Prepared, ToolEnd};
 use super::{Effect, EffectEnd};
+use crate::mutants::mutant;
 use crate::permission::{
     Decision, Held, Permitted, Question, Refusal, SensitiveOrigins, ThreadScope, ToolCall, Verdict, verdict,
 };
@@ -275,7 +276,9 @@ impl<W: World> Actor<W> {
         }
         let node = self.put_target(&mut change, node, permitted.call(), &facts);
         change.put_run(Some(run), next);
-        self.commit(change).await?;
+        if !mutant!(EffectBeforeCommit) {
+            self.commit(change).await?;
+        }
         let (world, call) = (self.core.world.clone(), node.id.clone());
         let of_thread = self.state.thread.tabs.iter().copied().collect();
         self.keep_call(node);

@@ -2,6 +2,7 @@
 
 use super::machine::{RunPhase, step};
 use super::{Effect, EffectEnd, Live, Say, Start};
+use crate::mutants::mutant;
 use crate::ports::{Store, World};
 use crate::provider::{Progress, call};
 use crate::store::records::{NodePayload, RunState, StoredNode, StoredRun};
@@ -58,7 +59,8 @@ impl<W: World> Actor<W> {
 
     /// Starts the next run of the queue, if there is one and the queue is not held.
     async fn start_queued(&mut self) -> Result<bool, Broken> {
-        let next = self.state.runs.iter().find(|run| run.state.is_queued()).cloned();
+        let mut queued = self.state.runs.iter().filter(|run| run.state.is_queued());
+        let next = if mutant!(QueueFromTheEnd) { queued.next_back() } else { queued.next() }.cloned();
         let Some(run) = next.filter(|_| !self.state.thread.queue_held && !self.state.thread.deleting) else {
             return Ok(false);
         };
@@ -158,8 +160,10 @@ impl<W: World> Actor<W> {
     pub(crate) async fn store_draft(&mut self) {
         let now_ms = self.core.now_ms();
         let Some(draft) = self.live.as_mut().and_then(|live| live.draft(now_ms)) else { return };
+        let Some(run) = self.current() else { return };
         let mut builder = CommitBuilder::new();
-        builder.put(&draft);
+        // A worker that lost its run to another one leaves nothing behind.
+        builder.unchanged(run).put(&draft);
         if let Ok(commit) = builder.build() {
             // A draft is not state: losing one costs a second of text, and the next one holds all of it.
             let _ = self.core.world.store().commit(commit).await;

@@ -3,6 +3,7 @@
 use super::drive::stopped;
 use super::machine::step;
 use super::{Live, RunPhase};
+use crate::mutants::mutant;
 use crate::ports::{Key, Table, World};
 use crate::provider::{CallEnd, cost_usd, token_usage};
 use crate::store::records::{NodePayload, RunError, RunState, StoredNode, StoredRun};
@@ -113,7 +114,9 @@ impl<W: World> Actor<W> {
             true => stopped(run, RecoveryReason::Interrupted)?,
             false => step(run, RunState::Failed { error: error.clone() })?,
         };
-        let run_after = StoredRun { state: after.state, recovery: after.recovery, ..run_after };
+        let (revision, state, recovery) = (after.revision, after.state, after.recovery);
+        let revision = if mutant!(RevisionKept) { run_after.revision } else { revision };
+        let run_after = StoredRun { revision, state, recovery, ..run_after };
         let recovery = self.recovery_event(&run_after);
         change.put_run(Some(run), run_after);
         self.hold_queue(&mut change);
@@ -255,7 +258,7 @@ impl<W: World> Actor<W> {
     /// acknowledged message is never lost. The run keeps none of them.
     pub(crate) fn put_steers(&self, change: &mut Change, run: &StoredRun) {
         let mut new = Vec::with_capacity(run.steers.len());
-        for input in &run.steers {
+        for input in run.steers.iter().filter(|_| !mutant!(SteerDropped)) {
             super::begin::add_tabs(&mut change.thread().tabs, input);
             let payload = NodePayload::UserMessage { input: input.clone(), steered: true };
             new.push(NewNode { id: NodeId::new(self.core.id()), payload });
@@ -290,7 +293,7 @@ impl<W: World> Actor<W> {
         for approval in change.next.approvals.clone() {
             self.put_withdrawn(change, &approval);
         }
-        for call in &run.open_calls {
+        for call in run.open_calls.iter().filter(|_| !mutant!(OrphanedCall)) {
             self.put_interrupted_call(change, run, call);
         }
         self.put_steers(change, run);
@@ -319,7 +322,7 @@ impl<W: World> Actor<W> {
     /// A queue with runs in it stands still until the user lets it go on.
     pub(crate) fn hold_queue(&self, change: &mut Change) {
         let waits = change.next.runs.iter().any(|run| RunPhase::of(&run.state) == RunPhase::Queued);
-        if waits && !change.next.thread.queue_held {
+        if waits && !change.next.thread.queue_held && !mutant!(QueueNotHeld) {
             change.thread().queue_held = true;
             change.say_queue();
         }

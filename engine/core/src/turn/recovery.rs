@@ -3,6 +3,7 @@
 
 use super::drive::stopped;
 use super::machine::step;
+use crate::mutants::mutant;
 use crate::ports::{Key, Table, World};
 use crate::store::records::{NodePayload, RecoveryClass, RunState, StoredDraft, StoredNode, StoredRun};
 use crate::store::repo;
@@ -10,6 +11,7 @@ use crate::store::tree::NewNode;
 use crate::thread::{Actor, Broken, turn_start};
 use panelot_protocol::ids::{ItemId, NodeId};
 use panelot_protocol::item::NoticeKind;
+use panelot_protocol::limits;
 use panelot_protocol::snapshot::{PendingTool, RecoveryReason};
 use panelot_protocol::turn::{StopReason, TokenUsage};
 
@@ -30,6 +32,9 @@ impl<W: World> Actor<W> {
             RunState::StreamingModel { node_id } => self.recover_answer(&run, node_id).await,
             RunState::ExecutingTool { call_node_id, recovery } => match recovery {
                 RecoveryClass::RetrySafe => self.run_again(&run).await,
+                RecoveryClass::InspectFirst | RecoveryClass::NeverRetry if mutant!(WriteRetried) => {
+                    self.run_again(&run).await
+                }
                 RecoveryClass::InspectFirst | RecoveryClass::NeverRetry => {
                     self.ask_about_write(&run, call_node_id).await
                 }
@@ -37,6 +42,12 @@ impl<W: World> Actor<W> {
             RunState::Preparing { .. } => self.run_again(&run).await,
             // The same question is shown again, a decision that waited is kept, and nothing else runs.
             RunState::WaitingApproval { .. } | RunState::WaitingInteraction { .. } => {
+                if mutant!(DeadlineRenewed) {
+                    let now_ms = self.core.now_ms();
+                    for approval in &mut self.state.approvals {
+                        approval.request.deadline_ms = now_ms.saturating_add(limits::APPROVAL_TIMEOUT_MS);
+                    }
+                }
                 self.expire_questions().await
             }
             RunState::Queued {}
@@ -79,7 +90,7 @@ impl<W: World> Actor<W> {
                 text: draft.text,
                 reasoning: Some(draft.reasoning).filter(|text| !text.is_empty()),
                 provider_state: None,
-                partial: true,
+                partial: !mutant!(PartialAsWhole),
                 call_count: 0,
                 model: super::finish::model_of(run),
                 usage: TokenUsage::default(),
