@@ -13,6 +13,7 @@ mod progress;
 mod protocol;
 mod run;
 mod setup;
+mod sim;
 mod test;
 mod tidy;
 mod versions;
@@ -85,6 +86,8 @@ enum Task {
         /// Only tests whose name holds this text.
         filter: Option<String>,
     },
+    /// Run many lives of the simulation, or one with its trace: a long run can be stopped and goes on later.
+    Sim(sim::Args),
     /// Everything that a change must pass; `.ci/run` calls it.
     Ci,
     /// Build, start the demo provider and site, and open Chromium with the extension.
@@ -131,6 +134,7 @@ fn start(cli: Cli) -> Result<()> {
         Task::Protocol { action } => protocol::protocol(&setup, action),
         Task::Lint => lint::lint(&setup),
         Task::Test { only, filter } => test::test(&setup, only, filter.as_deref()),
+        Task::Sim(args) => sim::sim(&setup, &args),
         Task::Ci => ci::ci(&setup),
         Task::Run { args } => run::run(&setup, &args),
         Task::Bench { args } => bench::bench(&setup, &args),

@@ -39,7 +39,7 @@ impl Kind {
 }
 
 /// Packages whose tests are a kind of their own.
-const SIM: &str = "panelot-sim";
+pub const SIM: &str = "panelot-sim";
 const E2E: [&str; 2] = ["panelot-driver", "panelot-e2e"];
 
 /// Where the crates of the web halves are; wasm-pack takes directories.

@@ -1,16 +1,24 @@
 //! Deterministic simulation of the whole engine: workload, model, properties, seeds.
 //!
 //! A seed determines everything: what two users of two pages do, in which order tasks run, what the scripted model
-//! asks for, and which faults strike. The fault model:
+//! asks for, and which faults strike. All of it is a [`plan::Plan`] first, which can be stored and shortened. The fault
+//! model:
 //!
-//! - the worker is killed at any await, any number of times, also while it recovers;
+//! - the worker is killed at any await, any number of times, also while it recovers, and a new one may begin while the
+//!   old one has a little to live;
 //! - a commit is refused (full disk, aborted transaction), or applied without the engine learning of it;
-//! - the provider breaks off, ends without its closing mark, refuses for a while, is slow, or hangs;
-//! - a tab is closed, navigates, or loses its elements, also between a question and its answer;
-//! - a page disconnects and comes back; its unanswered Ops are sent again.
+//! - the provider's stream is cut at any byte, comes in shreds, is slow, hangs, or the endpoint refuses for a while;
+//! - a tab is closed, navigates, or loses its elements, also between a question and its answer, and a page is silent;
+//! - a page disconnects and comes back, and its unanswered Ops are sent again; messages on a Port are lost, come twice
+//!   or in another order;
+//! - the clock jumps ahead or back, and the alarm is late.
 //!
-//! Then the faults stop, the users answer what is asked, resume what stands and decide what is uncertain, and
-//! everything must come to an end. [`properties`] says what must hold.
+//! Then the faults stop. In some lives every page closes first, and the alarm alone keeps the engine going. At last the
+//! users answer what is asked, resume what stands and decide what is uncertain, and everything must come to an end.
+//! [`properties`] says what must hold then, [`watch`] what must hold of each commit.
+//!
+//! A life that fails is a fault of the engine, or of a property. [`shrink`] makes its plan short, and the plan is kept
+//! in `regressions/`.
 
 #![expect(
     clippy::wildcard_enum_match_arm,
@@ -24,9 +32,18 @@
     reason = "a test tool: a fault of the simulation itself is best seen at once"
 )]
 
+mod acts;
+pub mod campaign;
+mod faults;
 pub mod model;
+pub mod plan;
 pub mod properties;
+pub mod report;
 pub mod run;
+pub mod shrink;
 pub mod user;
+pub mod watch;
 
-pub use run::{Outcome, run_seed};
+pub use plan::Plan;
+pub use run::{Outcome, run_plan, run_seed};
+pub use shrink::shrink;

@@ -2,18 +2,31 @@
 
 use crate::model::FOUND_TITLE;
 use crate::run::{Simulation, Wish};
-use panelot_engine::ports::{Row, Table};
+use crate::user::User;
+use panelot_engine::ports::{Activity, Clock, Row, Table};
 use panelot_engine::store::records::{
-    NodePayload, Record, RunState, StoredChain, StoredNode, StoredReceipt, StoredRun, StoredThread,
+    NodePayload, Record, RunState, StoredApproval, StoredChain, StoredDraft, StoredNode, StoredReceipt,
+    StoredRun, StoredThread,
 };
+use panelot_engine::turn::RunPhase;
+use panelot_protocol::approval::ApprovalDecision;
 use panelot_protocol::content::ContentAction;
 use panelot_protocol::event::AgentEvent;
 use panelot_protocol::ids::{NodeId, SubmissionId, ThreadId};
+use panelot_protocol::item::ItemView;
 use panelot_protocol::op::Op;
 use panelot_protocol::snapshot::ThreadSnapshot;
+use panelot_protocol::turn::{PermissionPolicy, TokenUsage};
 use panelot_testkit::SimWorld;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// How late a deadline may be noticed when only the alarm wakes the engine.
+const LATE_MS_MAX: u64 = 90_000;
+/// Items of a page when a thread is read to its begin.
+const PAGE_ITEMS_COUNT: u32 = 7;
+/// Items after which reading a thread in pages is given up.
+const PAGED_ITEMS_COUNT_MAX: usize = 5_000;
 
 fn all<R: Record>(world: &SimWorld, table: Table) -> Vec<R> {
     let read = |row: &Row| R::from_row(row).expect("every stored row can be read");
@@ -59,36 +72,242 @@ pub fn check_alarm(world: &SimWorld) -> Option<String> {
         .then(|| "no alarm is set although a turn is under way".to_owned())
 }
 
+/// Runs that should have gone on without a user, after time enough.
+pub fn stands_still(world: &SimWorld) -> Vec<String> {
+    let runs = all::<StoredRun>(world, Table::Runs);
+    let threads = all::<StoredThread>(world, Table::Threads);
+    let now_ms = world.scheduler.now_ms();
+    let overdue = |run: &StoredRun| {
+        all::<StoredApproval>(world, Table::Approvals).iter().any(|approval| {
+            approval.run_id == run.id
+                && approval.decision.is_none()
+                && approval.request.deadline_ms.saturating_add(LATE_MS_MAX) < now_ms
+        })
+    };
+    let is_held = |run: &StoredRun| {
+        threads.iter().any(|thread| thread.id == run.thread_id && thread.queue_held)
+            || runs.iter().any(|other| {
+                other.thread_id == run.thread_id
+                    && (RunPhase::of(&other.state).is_busy()
+                        || matches!(other.state, RunState::PausedBudget {}))
+            })
+    };
+    let stands = |run: &&StoredRun| match &run.state {
+        RunState::Preparing { .. } | RunState::StreamingModel { .. } | RunState::ExecutingTool { .. } => true,
+        RunState::WaitingApproval { .. } => overdue(run),
+        RunState::Queued {} => !is_held(run),
+        RunState::WaitingInteraction { .. }
+        | RunState::PausedBudget {}
+        | RunState::PausedUncertain { .. }
+        | RunState::Interrupted { .. }
+        | RunState::Failed { .. }
+        | RunState::Completed { .. } => false,
+    };
+    let standing = runs.iter().filter(stands);
+    standing.map(|run| format!("{} stands still without a page: {:?}", run.id, run.state)).collect()
+}
+
 /// Everything that does not hold.
 pub fn check(simulation: &mut Simulation) -> Vec<String> {
     let mut problems = simulation.model.violations();
     problems.append(&mut simulation.observed);
     problems.extend(simulation.users.iter_mut().flat_map(|user| std::mem::take(&mut user.observed)));
-    if is_at_rest(simulation) && simulation.world.notifier.shown().alarm {
-        problems.push("the alarm is set although everything is done".to_owned());
+    if is_at_rest(simulation) {
+        leftovers(simulation, &mut problems);
     }
     answers(simulation, &mut problems);
     inputs(simulation, &mut problems);
+    places(simulation, &mut problems);
+    decisions(simulation, &mut problems);
+    permissions(simulation, &mut problems);
+    remains(&simulation.world, &mut problems);
     single_writes(simulation, &mut problems);
+    whole_answers(simulation, &mut problems);
+    queue_order(simulation, &mut problems);
     trees(&simulation.world, &mut problems);
+    sums(&simulation.world, &mut problems);
     receipts(&simulation.world, &mut problems);
     titles(&simulation.world, &mut problems);
     views(simulation, &mut problems);
+    pages(simulation, &mut problems);
+    problems.extend(simulation.users.iter().flat_map(User::badly_answered));
+    problems.extend(simulation.users.iter_mut().flat_map(|user| std::mem::take(&mut user.observed)));
+    problems.extend(simulation.watch.take());
     problems
 }
 
-/// Every Op has one terminal answer; when it came twice, both are the same to the letter.
+/// At rest nothing is left of what was under way.
+fn leftovers(simulation: &Simulation, problems: &mut Vec<String>) {
+    let world = &simulation.world;
+    let shown = world.notifier.shown();
+    if !simulation.past.two_workers && shown.alarm {
+        problems.push("the alarm is set although everything is done".to_owned());
+    }
+    if !simulation.past.two_workers && shown.activity != Activity::Idle {
+        problems.push(format!("the badge shows {:?} although everything is done", shown.activity));
+    }
+    for draft in all::<StoredDraft>(world, Table::Drafts) {
+        problems.push(format!("a draft of {} is left", draft.run_id));
+    }
+    for approval in all::<StoredApproval>(world, Table::Approvals) {
+        if approval.decision.is_none() {
+            problems.push(format!("{} was never decided", approval.id));
+        }
+    }
+    for run in all::<StoredRun>(world, Table::Runs) {
+        if !run.steers.is_empty() {
+            problems.push(format!("{} ended with messages that nobody read", run.id));
+        }
+    }
+}
+
+/// An answer that is not marked as partial is all that the model said.
+fn whole_answers(simulation: &Simulation, problems: &mut Vec<String>) {
+    for node in all::<StoredNode>(&simulation.world, Table::Nodes) {
+        if let NodePayload::AssistantMessage { text, partial: false, .. } = &node.payload
+            && !simulation.model.said(text)
+        {
+            problems.push(format!("{text:?} is shown as a whole answer"));
+        }
+    }
+}
+
+/// Messages that waited in the queue of a thread came to their turn in the order of their acknowledgement.
+fn queue_order(simulation: &Simulation, problems: &mut Vec<String>) {
+    if simulation.past.clock_back {
+        return;
+    }
+    let nodes = all::<StoredNode>(&simulation.world, Table::Nodes);
+    let runs = all::<StoredRun>(&simulation.world, Table::Runs);
+    let sent = simulation.users.iter().flat_map(|user| &user.submitted);
+    let queued: BTreeSet<&str> = sent
+        .filter_map(|sent| match (&sent.op, &sent.event) {
+            (Op::TurnEnqueue { .. }, Some(AgentEvent::CommandAck { run_id: Some(run), .. })) => {
+                Some(run.as_str())
+            }
+            _ => None,
+        })
+        .collect();
+    let mut began: Vec<(&ThreadId, u64, u64)> = runs
+        .iter()
+        .filter(|run| queued.contains(run.id.as_str()))
+        .filter_map(|run| {
+            let node = nodes.iter().find(|node| Some(&node.id) == run.user_node_id.as_ref())?;
+            Some((&run.thread_id, run.created_at_ms, node.seq))
+        })
+        .collect();
+    began.sort();
+    for pair in began.windows(2) {
+        let [(thread, _, first), (other, _, second)] = pair else { continue };
+        if thread == other && first > second {
+            problems.push(format!("the queue of {thread} ran out of order: {second} before {first}"));
+        }
+    }
+}
+
+/// Every Op has one terminal answer for each time that it arrived, and all are the same to the letter.
 fn answers(simulation: &Simulation, problems: &mut Vec<String>) {
     for user in &simulation.users {
         for sent in &user.submitted {
             let what = format!("{} {}", sent.op.command_type(), sent.op.submission_id());
             let different: BTreeSet<&String> = sent.answers.iter().collect();
+            if sent.answers.len() > sent.delivered {
+                let (answers, times) = (sent.answers.len(), sent.delivered);
+                problems.push(format!("{what} arrived {times} times and was answered {answers} times"));
+            }
             match different.len() {
                 0 => problems.push(format!("{what} was never answered")),
                 1 => {}
                 _ => problems.push(format!("{what} has different answers: {different:?}")),
             }
         }
+    }
+}
+
+/// What was added to a turn went to that turn, and a thread that began at a node knows where.
+fn places(simulation: &Simulation, problems: &mut Vec<String>) {
+    let threads = all::<StoredThread>(&simulation.world, Table::Threads);
+    for sent in simulation.users.iter().flat_map(|user| &user.submitted) {
+        match (&sent.op, &sent.event) {
+            (
+                Op::TurnSteer { expected_turn_id, .. },
+                Some(AgentEvent::CommandAck { run_id: Some(run_id), .. }),
+            ) if run_id.as_str() != expected_turn_id.as_str() => {
+                problems.push(format!("a message for {expected_turn_id} went to {run_id}"));
+            }
+            (Op::ThreadFork { thread_id, at_node_id, .. }, Some(AgentEvent::ThreadForked { thread, .. })) => {
+                let origin = Some((thread_id.clone(), at_node_id.clone()));
+                let forked = threads.iter().find(|stored| stored.id == thread.thread_id);
+                if forked.is_some_and(|stored| stored.forked_from != origin) {
+                    problems.push(format!("{} does not know where it began", thread.thread_id));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What the engine keeps of an answer to a question is what the user said.
+fn decisions(simulation: &Simulation, problems: &mut Vec<String>) {
+    let approvals = all::<StoredApproval>(&simulation.world, Table::Approvals);
+    for sent in simulation.users.iter().flat_map(|user| &user.submitted) {
+        let (Op::ApprovalResponse { approval_id, decision, .. }, Some(AgentEvent::CommandAck { .. })) =
+            (&sent.op, &sent.event)
+        else {
+            continue;
+        };
+        let kept = approvals.iter().find(|approval| &approval.id == approval_id);
+        if kept.is_some_and(|approval| approval.decision.as_ref() != Some(decision)) {
+            problems.push(format!("the answer to {approval_id} was {decision:?}, and another one is kept"));
+        }
+    }
+}
+
+/// A write that was done was permitted: by its answer, by one for the whole session, by the policy of its turn, or by
+/// the word of the user that it be done again.
+fn permissions(simulation: &Simulation, problems: &mut Vec<String>) {
+    let nodes = all::<StoredNode>(&simulation.world, Table::Nodes);
+    let runs = all::<StoredRun>(&simulation.world, Table::Runs);
+    let approvals = all::<StoredApproval>(&simulation.world, Table::Approvals);
+    let for_session = simulation.users.iter().flat_map(|user| &user.submitted).any(|sent| {
+        matches!(&sent.op, Op::ApprovalResponse { decision: ApprovalDecision::AcceptForSession {}, .. })
+    });
+    if for_session {
+        return;
+    }
+    for (_, action) in simulation.world.browser.written() {
+        let ContentAction::Type { text, .. } = action else { continue };
+        if simulation.wishes.iter().any(|wish| wish.writes.covers(&text)) {
+            continue;
+        }
+        let is_call = |node: &&StoredNode| matches!(&node.payload, NodePayload::ToolCall { arguments, .. } if arguments["text"] == text.as_str());
+        let mut calls = nodes.iter().filter(is_call);
+        let (Some(call), None) = (calls.next(), calls.next()) else { continue };
+        let by_policy = runs.iter().any(|run| run.id == call.run_id && run.policy == PermissionPolicy::Auto);
+        let by_answer = approvals.iter().any(|approval| {
+            approval.call_node_id == call.id
+                && approval.decision.as_ref().is_some_and(ApprovalDecision::accepts)
+        });
+        if !by_policy && !by_answer {
+            problems.push(format!("{text:?} was written and nobody allowed it"));
+        }
+    }
+}
+
+/// A thread that was deleted leaves nothing behind.
+fn remains(world: &SimWorld, problems: &mut Vec<String>) {
+    let threads: BTreeSet<ThreadId> =
+        all::<StoredThread>(world, Table::Threads).into_iter().map(|thread| thread.id).collect();
+    let runs = all::<StoredRun>(world, Table::Runs);
+    let of_rows = all::<StoredNode>(world, Table::Nodes).into_iter().map(|node| node.thread_id);
+    let of_rows =
+        of_rows.chain(all::<StoredChain>(world, Table::Chains).into_iter().map(|chain| chain.thread_id));
+    let of_rows = of_rows.chain(runs.iter().map(|run| run.thread_id.clone()));
+    let of_rows = of_rows
+        .chain(all::<StoredApproval>(world, Table::Approvals).into_iter().map(|approval| approval.thread_id));
+    let gone: BTreeSet<ThreadId> = of_rows.filter(|thread| !threads.contains(thread)).collect();
+    for thread in gone {
+        problems.push(format!("{thread} is deleted and something of it is left"));
     }
 }
 
@@ -102,6 +321,9 @@ fn inputs(simulation: &Simulation, problems: &mut Vec<String>) {
             _ => None,
         })
         .collect();
+    for text in simulation.misused.iter().filter(|text| spoken.contains(text.as_str())) {
+        problems.push(format!("{text:?} was sent under a number that was used before, and was taken"));
+    }
     let sent = || simulation.users.iter().flat_map(|user| &user.submitted);
     let mut replaced: BTreeSet<String> = BTreeSet::new();
     for sent in sent() {
@@ -199,6 +421,25 @@ fn trees(world: &SimWorld, problems: &mut Vec<String>) {
     }
 }
 
+/// A thread's figures are those of its nodes.
+fn sums(world: &SimWorld, problems: &mut Vec<String>) {
+    let nodes = all::<StoredNode>(world, Table::Nodes);
+    for thread in all::<StoredThread>(world, Table::Threads) {
+        let own = || nodes.iter().filter(|node| node.thread_id == thread.id);
+        let turns = own().filter(|node| matches!(node.payload, NodePayload::TurnContext { .. })).count();
+        if thread.stats.turns as usize != turns {
+            problems.push(format!("{} counts {} turns of {turns}", thread.id, thread.stats.turns));
+        }
+        let usage = own().fold(TokenUsage::default(), |sum, node| match &node.payload {
+            NodePayload::AssistantMessage { usage, .. } => sum.plus(*usage),
+            _ => sum,
+        });
+        if thread.stats.usage != usage {
+            problems.push(format!("{} counts {:?} of {usage:?}", thread.id, thread.stats.usage));
+        }
+    }
+}
+
 /// A thread that was spoken in has a title: the user's own if there is one, else one that was found, else a first line.
 fn titles(world: &SimWorld, problems: &mut Vec<String>) {
     for thread in all::<StoredThread>(world, Table::Threads) {
@@ -241,6 +482,54 @@ fn views(simulation: &mut Simulation, problems: &mut Vec<String>) {
         for difference in differences(&folded, &fresh) {
             problems.push(format!("page {number} shows something else than the engine: {difference}"));
         }
+    }
+}
+
+/// A thread that is read page by page is the same as its snapshot, and the list has every thread once.
+fn pages(simulation: &mut Simulation, problems: &mut Vec<String>) {
+    for thread_id in simulation.threads.clone() {
+        if is_gone(&simulation.world, &thread_id) {
+            continue;
+        }
+        let Some(fresh) = simulation.fresh_snapshot(&thread_id) else { continue };
+        let mut paged: Vec<ItemView> = Vec::new();
+        let mut before_node_id = None;
+        loop {
+            let submission_id = simulation.submission();
+            let thread_id = thread_id.clone();
+            let op = Op::ThreadItems { submission_id, thread_id, before_node_id, limit: PAGE_ITEMS_COUNT };
+            let Some(AgentEvent::ThreadItemsPage { items, older_than, .. }) = simulation.answer_to(&op)
+            else {
+                problems.push("a page of items was not answered".to_owned());
+                return;
+            };
+            paged.splice(0..0, items);
+            before_node_id = older_than;
+            if before_node_id.is_none() || paged.len() > PAGED_ITEMS_COUNT_MAX {
+                break;
+            }
+        }
+        paged.drain(..paged.len().saturating_sub(fresh.items.len()));
+        let as_json = |items: &[ItemView]| serde_json::to_value(items).expect("items have a JSON form");
+        let mut found = Vec::new();
+        compare("items", &as_json(&paged), &as_json(&fresh.items), &mut found);
+        if let Some(difference) = found.into_iter().next() {
+            problems.push(format!("{thread_id} is another one when it is read in pages: {difference}"));
+        }
+    }
+    let op =
+        Op::ThreadList { submission_id: simulation.submission(), cursor: None, query: None, archived: None };
+    if let Some(AgentEvent::ThreadListed { threads, .. }) = simulation.answer_to(&op) {
+        let mut listed: Vec<ThreadId> = threads.into_iter().map(|entry| entry.thread.thread_id).collect();
+        listed.sort();
+        let stored = all::<StoredThread>(&simulation.world, Table::Threads);
+        let mut there: Vec<ThreadId> = stored.into_iter().map(|thread| thread.id).collect();
+        there.sort();
+        if listed != there {
+            problems.push(format!("the list has {listed:?} and not {there:?}"));
+        }
+    } else {
+        problems.push("the list of threads was not answered".to_owned());
     }
 }
 

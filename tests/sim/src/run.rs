@@ -1,33 +1,38 @@
-//! One seed from its first action to rest.
+//! One life from its first step to rest.
 
 use crate::model::Model;
+use crate::plan::{Plan, Step};
 use crate::properties;
 use crate::user::User;
+use crate::watch::Watch;
 use panelot_engine::Engine;
-use panelot_engine::ports::{ConnectionKey, Entropy, StoreError};
+use panelot_engine::ports::{ConnectionKey, Entropy};
 use panelot_protocol::approval::ApprovalDecision;
 use panelot_protocol::event::AgentEvent;
-use panelot_protocol::ids::{ConnectionId, NodeId, SubmissionId, TabId, ThreadId};
-use panelot_protocol::item::ItemKind;
-use panelot_protocol::op::{Op, ThreadPatch, UncertainResolution};
+use panelot_protocol::ids::{ConnectionId, SubmissionId, TabId, ThreadId};
+use panelot_protocol::op::Op;
 use panelot_protocol::settings::{
-    Budgets, ConnectionInput, ModelCapabilities, ModelEntry, ModelPricing, ProviderKind, QuirkFlags,
-    SettingsPatch,
+    Budgets, ConnectionInput, ModelCapabilities, ModelEntry, ModelPricing, ProviderKind, QuirkFlags, SettingsPatch,
 };
-use panelot_protocol::snapshot::{RecoveryReason, ThreadSnapshot};
-use panelot_protocol::turn::{CapturedTab, ModelRef, UserInput};
-use panelot_protocol::view::ThreadView;
+use panelot_protocol::snapshot::ThreadSnapshot;
+use panelot_protocol::turn::ModelRef;
 use panelot_testkit::{Page, Seeded, SimWorld};
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
-/// Actions of one seed.
-const ACTIONS_COUNT_MAX: usize = 28;
 /// Rounds that the quiet phase may take to come to rest.
 const ROUNDS_COUNT_MAX: usize = 80;
+/// Rounds for which the engine is left alone.
+const ROUNDS_ALONE_COUNT: usize = 30;
+/// How long such a round takes: the time after which Chrome ends a worker in which nothing happens.
+const ALONE_MS: u64 = 30_000;
+/// How long a round with users takes.
+const ROUND_MS: u64 = 15_000;
 /// The tab that every task is about.
-const TAB: TabId = TabId(7);
+pub(crate) const TAB: TabId = TabId(7);
 
-/// How a seed ended.
+/// How a life ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
     /// The seed.
@@ -56,12 +61,33 @@ pub struct Simulation {
     pub wishes: Vec<Wish>,
     /// What did not hold on the way.
     pub observed: Vec<String>,
-    engine: Rc<Engine<SimWorld>>,
-    random: Seeded,
+    /// What looks at each commit.
+    pub watch: Watch,
+    /// Messages that were sent under a number that was used before.
+    pub misused: Vec<String>,
+    /// What happened that makes some properties hold in part only.
+    pub past: Past,
+    pub(crate) engine: Rc<Engine<SimWorld>>,
+    /// Engines that another worker took over from; they may have a little to live.
+    pub(crate) former: Vec<Rc<Engine<SimWorld>>>,
+    pub(crate) random: Seeded,
+    /// What decides on things that came later, so that old seeds still mean what they meant.
+    pub(crate) extra: Seeded,
+    pub(crate) tasks: u32,
     connections: u32,
-    tasks: u32,
+    pub(crate) workers: u32,
+    kill_again_after_polls: Option<u64>,
     kills: u32,
     trace: Vec<String>,
+}
+
+/// Things that happened.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Past {
+    /// The clock was set back: later runs may bear earlier times.
+    pub clock_back: bool,
+    /// Two workers lived at once: the alarm, which nobody can read, is what the last one thought.
+    pub two_workers: bool,
 }
 
 /// A user asks for something that was done before: an uncertain write, or a task whose answer is to be given again or
@@ -93,67 +119,116 @@ impl Again {
     }
 }
 
-/// Runs a seed.
+/// Runs the plan of a seed.
 pub fn run_seed(seed: u64) -> Outcome {
-    let mut simulation = Simulation::new(seed);
-    simulation.set_up();
-    let actions = 6 + simulation.random.below(ACTIONS_COUNT_MAX - 6);
-    for _ in 0..actions {
-        simulation.act();
-        simulation.pass_time();
-    }
-    let rested = simulation.come_to_rest();
-    let mut problems = properties::check(&mut simulation);
-    if !rested {
-        problems.push("it does not come to rest: something waits for ever".to_owned());
-    }
+    run_plan(&Plan::of(seed))
+}
+
+thread_local! {
+    /// Whether a life runs on this thread: a panic is told with its seed then.
+    static LIVING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Keeps panics inside lives from being printed where they happen: each is one of its life's problems.
+pub fn hush_panics() {
+    let loud = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        if !LIVING.get() {
+            loud(info);
+        }
+    }));
+}
+
+/// Runs a plan. A panic on the way is a problem like any other.
+pub fn run_plan(plan: &Plan) -> Outcome {
+    let mut simulation = Simulation::new(plan);
+    LIVING.set(true);
+    let lived = catch_unwind(AssertUnwindSafe(|| simulation.live(plan)));
+    LIVING.set(false);
+    let problems = lived.unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a message");
+        vec![format!("a panic: {text}")]
+    });
     let writes = simulation.world.browser.written().len();
-    Outcome { seed, kills: simulation.kills, writes, problems, trace: simulation.trace }
+    let Simulation { kills, trace, world, .. } = simulation;
+    // The tasks know the world and the world knows its tasks: what runs is dropped by hand.
+    world.scheduler.kill();
+    world.http.forget_script();
+    world.store.forget_watch();
+    Outcome { seed: plan.seed, kills, writes, problems, trace }
 }
 
 impl Simulation {
-    fn new(seed: u64) -> Self {
-        let world = SimWorld::new(seed);
-        let model = Model::new(seed);
+    fn new(plan: &Plan) -> Self {
+        let world = SimWorld::new(plan.seed);
+        let model = Model::new(plan.spoils.clone());
         let answering = model.clone();
         world.http.set_script(move |body| answering.reply(body));
         let naming = model.clone();
         world.http.set_title_script(move |_| naming.title());
         world.browser.put(TAB, Page::with_button("https://shop.test/cart", "Order"));
-        let engine = Engine::start(world.clone());
+        let watch = Watch::of(&world.store);
+        let engine = Engine::start(world.of_worker(1));
         Self {
             users: vec![User::new(1), User::new(2)],
             threads: Vec::new(),
             model,
             wishes: Vec::new(),
             observed: Vec::new(),
+            misused: Vec::new(),
+            watch,
+            past: Past::default(),
             engine,
-            random: Seeded::new(seed ^ 0x0dd5_eed5),
-            connections: 0,
+            former: Vec::new(),
+            random: Seeded::new(plan.seed ^ 0x3e57_0000),
+            extra: Seeded::new(plan.seed ^ 0x0ddb_a115),
             tasks: 0,
+            connections: 0,
+            workers: 1,
+            kill_again_after_polls: None,
             kills: 0,
             trace: Vec::new(),
             world,
         }
     }
 
-    fn note(&mut self, what: impl Into<String>) {
+    fn live(&mut self, plan: &Plan) -> Vec<String> {
+        let quiet = self.random.clone();
+        self.set_up();
+        for step in &plan.steps {
+            self.step(step);
+        }
+        self.random = quiet;
+        self.calm();
+        if plan.alone {
+            self.leave_alone();
+        }
+        let rested = self.come_to_rest();
+        let mut problems = properties::check(self);
+        if !rested {
+            problems.push("it does not come to rest: something waits for ever".to_owned());
+        }
+        problems
+    }
+
+    pub(crate) fn note(&mut self, what: impl Into<String>) {
         let what = what.into();
         self.trace.push(format!("{:>6} {what}", self.world.scheduler.polls()));
     }
 
-    fn submission(&self) -> SubmissionId {
+    pub(crate) fn submission(&self) -> SubmissionId {
         SubmissionId::new(self.world.entropy.uuid())
     }
 
-    fn connect(&mut self, user: usize) {
+    pub(crate) fn connect(&mut self, user: usize) {
         self.connections += 1;
         let key = ConnectionKey(self.connections);
         self.users[user].connect(&self.world, &self.engine, key);
     }
 
     /// Lets everything run that can run now.
-    fn settle(&mut self) {
+    pub(crate) fn settle(&mut self) {
         if self.world.scheduler.settle() {
             self.restart();
         }
@@ -175,31 +250,37 @@ impl Simulation {
                 }
             }
         }
-        for user in 0..self.users.len() {
-            if self.users[user].lost
-                && let Some(thread) = self.users[user].thread.clone()
+        for user in &mut self.users {
+            if user.lost
+                && let Some(thread) = user.thread.clone()
             {
-                self.users[user].show(&self.world, &self.engine, &thread);
+                user.show(&self.world, &self.engine, &thread);
             }
         }
     }
 
-    /// A new worker begins where the old one was killed.
+    /// The worker was killed: what it said last may have reached the pages. A new one begins where it stopped.
     fn restart(&mut self) {
         self.kills += 1;
         self.note("killed");
-        for user in &mut self.users {
-            user.cut();
+        if self.random.below(2) == 0 {
+            self.users.iter_mut().for_each(|user| user.read(&self.world));
         }
-        if self.random.below(3) == 0 {
-            // It may be killed again while it recovers.
-            let polls = 1 + self.random.below(60);
-            self.world.scheduler.kill_after(u64::try_from(polls).unwrap());
+        if let Some(polls) = self.kill_again_after_polls.take() {
+            self.world.scheduler.kill_after(polls);
         }
-        self.engine = Engine::start(self.world.clone());
+        self.begin_worker();
         for user in 0..self.users.len() {
             self.connect(user);
         }
+    }
+
+    /// Starts an engine in a worker of its own; no page is connected to it.
+    pub(crate) fn begin_worker(&mut self) {
+        self.users.iter_mut().for_each(User::cut);
+        self.workers += 1;
+        let engine = Engine::start(self.world.of_worker(self.workers));
+        self.former.push(std::mem::replace(&mut self.engine, engine));
     }
 
     fn set_up(&mut self) {
@@ -217,7 +298,8 @@ impl Simulation {
             self.users[0].submit(&self.engine, op);
             self.settle();
         }
-        self.create_thread(0);
+        let op = Op::ThreadCreate { submission_id: self.submission(), preset: None, folder_id: None };
+        self.users[0].submit(&self.engine, op);
         self.settle();
         let thread = self.threads[0].clone();
         for user in &mut self.users {
@@ -229,291 +311,111 @@ impl Simulation {
     /// Limits that a few model calls reach, in some lives.
     fn budgets(&mut self) -> Budgets {
         Budgets {
-            turn_tokens: [None, None, Some(1), Some(300)][self.random.below(4)],
-            thread_cost_usd: [None, None, None, Some(0.000_5)][self.random.below(4)],
+            turn_tokens: [None, None, Some(1), Some(300)][self.extra.below(4)],
+            thread_cost_usd: [None, None, None, Some(0.000_5)][self.extra.below(4)],
         }
     }
 
-    fn create_thread(&mut self, user: usize) {
-        let op = Op::ThreadCreate { submission_id: self.submission(), preset: None, folder_id: None };
-        self.users[user].submit(&self.engine, op);
-    }
-
-    fn pass_time(&mut self) {
-        if self.random.below(3) == 0 {
-            let polls = 1 + self.random.below(400);
-            self.world.scheduler.kill_after(u64::try_from(polls).unwrap());
+    fn step(&mut self, step: &Step) {
+        self.random = Seeded::new(step.chance);
+        if let Some(fault) = step.fault {
+            self.strike(fault);
         }
-        let ms = [0, 0, 4, 40, 900, 2_500, 21_000, 130_000][self.random.below(8)];
-        if self.world.scheduler.advance(ms) {
+        if let Some(act) = step.act {
+            self.act(act);
+        }
+        self.kill_again_after_polls = step.kill_again_after_polls;
+        if let Some(polls) = step.kill_after_polls {
+            self.world.scheduler.kill_after(polls);
+        }
+        if self.world.scheduler.advance(step.wait_ms) {
             self.restart();
         }
-        if self.random.below(4) == 0 {
+        if step.alarm && self.alarm_is_set() {
             self.engine.alarm();
         }
         let kills = self.kills;
         self.settle();
-        if self.kills == kills {
+        if self.kills == kills && !self.past.two_workers {
             // A worker that was just started has not looked around yet.
             self.observed.extend(properties::check_alarm(&self.world));
         }
     }
 
-    fn task(&mut self) -> UserInput {
-        self.tasks += 1;
-        let steps = self.random.below(4);
-        let reads = ["", " reads", " reads", " wide"][self.random.below(4)];
-        let bad = if self.random.below(8) == 0 { " bad" } else { "" };
-        let stubborn = if self.random.below(12) == 0 { " stubborn" } else { "" };
-        let captured_tab = Some(CapturedTab { tab_id: TAB, title: None, url: None });
-        let text = format!("task t{} steps {steps}{reads}{bad}{stubborn}", self.tasks);
-        UserInput { captured_tab, ..UserInput::text(text) }
+    fn alarm_is_set(&self) -> bool {
+        self.past.two_workers || self.world.notifier.shown().alarm
     }
 
-    /// One thing that a user does, or that happens to the world.
-    fn act(&mut self) {
-        let user = self.random.below(self.users.len());
-        if !self.users[user].is_connected() {
-            self.connect(user);
-        }
-        match self.random.below(24) {
-            0..=4 => self.speak(user),
-            5..=9 => self.decide(user),
-            10 => self.interrupt(user),
-            11 => self.fork(user),
-            12 => self.change_tree(user),
-            13 => self.change_thread(user),
-            14 => self.change_queue(user),
-            15 => self.page_fault(),
-            16 => self.store_fault(),
-            17 => {
-                self.note("a page goes away");
-                self.users[user].disconnect(&self.engine);
-            }
-            18 => self.repeat(user),
-            19 => self.switch_thread(user),
-            _ => self.speak(user),
-        }
-    }
-
-    fn view(&self, user: usize) -> Option<&ThreadView> {
-        self.users[user].view.as_ref()
-    }
-
-    fn shown(&self, user: usize) -> Option<(ThreadId, ThreadSnapshot)> {
-        let view = self.view(user)?;
+    pub(crate) fn shown(&self, user: usize) -> Option<(ThreadId, ThreadSnapshot)> {
+        let view = self.users[user].view.as_ref()?;
         Some((view.thread_id().clone(), view.snapshot.clone()))
     }
 
-    fn submit(&mut self, user: usize, op: Op) {
+    pub(crate) fn submit(&mut self, user: usize, op: Op) {
         self.note(format!("user {user}: {}", op.command_type()));
         self.users[user].submit(&self.engine, op);
     }
 
-    fn speak(&mut self, user: usize) {
-        let Some((thread_id, snapshot)) = self.shown(user) else { return };
-        let (submission_id, input) = (self.submission(), self.task());
-        let op = match (self.random.below(4), snapshot.active_turn) {
-            (0, Some(turn)) => {
-                Op::TurnSteer { submission_id, thread_id, expected_turn_id: turn.turn_id, input }
-            }
-            (1, _) => Op::TurnEnqueue { submission_id, thread_id, input, overrides: None },
-            _ => Op::TurnSubmit { submission_id, thread_id, input, overrides: None },
-        };
-        self.submit(user, op);
-    }
-
-    /// Answers what the page asks, one thing of it.
-    fn decide(&mut self, user: usize) {
-        let Some((thread_id, snapshot)) = self.shown(user) else { return };
-        if let Some(approval) = snapshot.approvals.first() {
-            let decision = match self.random.below(8) {
-                0 => ApprovalDecision::Decline { note: Some("not this".to_owned()) },
-                1 => ApprovalDecision::Cancel {},
-                2 => ApprovalDecision::AcceptForSession {},
-                _ => ApprovalDecision::Accept {},
-            };
-            let approval_id = approval.approval_id.clone();
-            let submission_id = self.submission();
-            return self.submit(user, Op::ApprovalResponse { submission_id, approval_id, decision });
-        }
-        let Some(run) = snapshot.recoverable.first().cloned() else { return };
-        let submission_id = self.submission();
-        let (run_id, reason) = (run.run_id, run.reason);
-        match reason {
-            RecoveryReason::UncertainWrite => {
-                let resolution = self.look_at_the_page(&snapshot, &submission_id);
-                let op = Op::RunResolveUncertain { submission_id, thread_id, run_id, resolution };
-                self.submit(user, op);
-            }
-            RecoveryReason::Interrupted
-            | RecoveryReason::BudgetPaused
-            | RecoveryReason::EnvironmentChanged => {
-                self.submit(user, Op::RunResume { submission_id, thread_id, run_id });
-            }
-        }
-    }
-
-    /// What an honest user decides about a write that may have happened.
-    fn look_at_the_page(
-        &mut self,
-        snapshot: &ThreadSnapshot,
-        submission: &SubmissionId,
-    ) -> UncertainResolution {
-        let call = snapshot
-            .recoverable
-            .iter()
-            .filter_map(|run| run.pending_tool.as_ref())
-            .find_map(|tool| snapshot.items.iter().find(|item| item.item_id == tool.item_id));
-        let text = call.and_then(|call| call.meta.params.as_ref()).and_then(|params| params["text"].as_str());
-        let Some(text) = text else { return UncertainResolution::Fail };
-        if properties::writes(&self.world, text) > 0 {
-            return UncertainResolution::MarkDone;
-        }
-        let wish = Wish { submission: submission.clone(), writes: Again::Text(text.to_owned()) };
-        self.wishes.push(wish);
-        UncertainResolution::Retry
-    }
-
-    fn interrupt(&mut self, user: usize) {
-        let Some((thread_id, _)) = self.shown(user) else { return };
-        let submission_id = self.submission();
-        self.submit(user, Op::TurnInterrupt { submission_id, thread_id });
-    }
-
-    fn random_node(&self, snapshot: &ThreadSnapshot, kind: ItemKind) -> Option<NodeId> {
-        let of_kind = snapshot.items.iter().filter(|item| item.kind == kind);
-        let nodes: Vec<&NodeId> = of_kind.filter_map(|item| item.meta.node_id.as_ref()).collect();
-        (!nodes.is_empty()).then(|| nodes[self.random.below(nodes.len())].clone())
-    }
-
-    fn fork(&mut self, user: usize) {
-        let Some((thread_id, snapshot)) = self.shown(user) else { return };
-        let kind = if self.random.below(2) == 0 { ItemKind::UserMessage } else { ItemKind::AssistantMessage };
-        let Some(sibling_of_node_id) = self.random_node(&snapshot, kind) else { return };
-        let (submission_id, input) = (self.submission(), self.task());
-        if kind == ItemKind::AssistantMessage {
-            self.wish_again(&snapshot, &sibling_of_node_id, &submission_id);
-        }
-        let op = Op::TurnFork { submission_id, thread_id, sibling_of_node_id, input, overrides: None };
-        self.submit(user, op);
-    }
-
-    /// The task that an answer belongs to may be done once more.
-    fn wish_again(&mut self, snapshot: &ThreadSnapshot, answer: &NodeId, submission: &SubmissionId) {
-        let before = snapshot.items.iter().take_while(|item| item.meta.node_id.as_ref() != Some(answer));
-        let inputs = before.filter_map(|item| item.meta.input.as_ref());
-        let task = inputs.filter_map(|input| input.text.split_whitespace().nth(1)).last();
-        if let Some(task) = task {
-            let writes = Again::Task(task.to_owned());
-            self.wishes.push(Wish { submission: submission.clone(), writes });
-        }
-    }
-
-    fn change_tree(&mut self, user: usize) {
-        let Some((thread_id, snapshot)) = self.shown(user) else { return };
-        let submission_id = self.submission();
-        let branch = snapshot.items.iter().filter_map(|item| item.meta.branch.as_ref()).next();
-        if let Some(node_id) = branch.and_then(|branch| branch.previous.clone().or(branch.next.clone())) {
-            return self.submit(user, Op::ThreadSelectBranch { submission_id, thread_id, node_id });
-        }
-        if let Some(node_id) = self.random_node(&snapshot, ItemKind::AssistantMessage) {
-            self.wish_again(&snapshot, &node_id, &submission_id);
-            self.submit(user, Op::NodeDelete { submission_id, thread_id, node_id });
-        }
-    }
-
-    fn change_thread(&mut self, user: usize) {
-        let Some((thread_id, _)) = self.shown(user) else { return };
-        let submission_id = self.submission();
-        if self.random.below(4) == 0 && self.threads.len() > 1 {
-            return self.submit(user, Op::ThreadDelete { submission_id, thread_id });
-        }
-        let title = format!("Title {}", self.random.below(100));
-        let patch = ThreadPatch { title: Some(title), ..ThreadPatch::default() };
-        self.submit(user, Op::ThreadUpdate { submission_id, thread_id, patch });
-    }
-
-    fn change_queue(&mut self, user: usize) {
-        let Some((thread_id, snapshot)) = self.shown(user) else { return };
-        let submission_id = self.submission();
-        let Some(run) = snapshot.queue.runs.first() else {
-            return self.submit(user, Op::QueueRelease { submission_id, thread_id });
-        };
-        let run_id = run.run_id.clone();
-        let op = match self.random.below(3) {
-            0 => Op::QueueRemove { submission_id, thread_id, run_id },
-            1 => {
-                let input = self.task();
-                Op::QueueUpdate { submission_id, thread_id, run_id, input, overrides: None }
-            }
-            _ => Op::QueueRelease { submission_id, thread_id },
-        };
-        self.submit(user, op);
-    }
-
-    fn page_fault(&mut self) {
-        match self.random.below(3) {
-            0 => {
-                self.note("the tab is closed");
-                self.world.browser.close(TAB);
-            }
-            1 => {
-                self.note("the page renders anew");
-                let mut page = Page::with_button("https://shop.test/cart", "Order");
-                page.elements.clear();
-                self.world.browser.put(TAB, page);
-            }
-            _ => {
-                self.note("the tab shows another site");
-                self.world.browser.put(TAB, Page::with_button("https://other.test/", "Order"));
-            }
-        }
-    }
-
-    fn store_fault(&mut self) {
-        let error = match self.random.below(3) {
-            0 => StoreError::Full,
-            1 => StoreError::Aborted("the browser had enough".to_owned()),
-            _ => StoreError::Unknown("the connection broke".to_owned()),
-        };
-        self.note(format!("the next commit fails: {error}"));
-        self.world.store.fail_next_commit(error);
-    }
-
-    /// A message that was answered is sent again, as after a lost answer.
-    fn repeat(&mut self, user: usize) {
-        let count = self.users[user].submitted.len();
-        if count == 0 {
-            return;
-        }
-        let op = self.users[user].submitted[self.random.below(count)].op.clone();
-        self.note(format!("user {user} again: {}", op.command_type()));
-        self.users[user].post(&self.engine, &op);
-    }
-
-    fn switch_thread(&mut self, user: usize) {
-        if self.threads.len() < 3 && self.random.below(2) == 0 {
-            self.note(format!("user {user}: thread.create"));
-            return self.create_thread(user);
-        }
-        let thread = self.threads[self.random.below(self.threads.len())].clone();
-        self.users[user].show(&self.world, &self.engine, &thread);
-    }
-
-    /// The faults stop; the users see to everything that waits for them.
-    fn come_to_rest(&mut self) -> bool {
+    /// The faults stop.
+    fn calm(&mut self) {
         self.note("quiet");
         self.model.calm();
         self.world.store.forget_faults();
         self.world.scheduler.kill_never();
+        self.world.browser.forget_plans();
         self.world.browser.put(TAB, Page::with_button("https://shop.test/cart", "Order"));
+        for user in &mut self.users {
+            user.op_fault.set(None);
+            user.event_fault = None;
+        }
+        self.settle();
+    }
+
+    /// Every page closes. A worker in which nothing happens is ended, and the alarm alone brings a new one: what goes
+    /// on without a user must come to its end.
+    fn leave_alone(&mut self) {
+        for user in 0..self.users.len() {
+            self.users[user].disconnect(&self.engine);
+        }
+        let mut lives = true;
+        for _ in 0..ROUNDS_ALONE_COUNT {
+            let touches = self.world.notifier.shown().touches;
+            self.world.scheduler.advance(ALONE_MS);
+            if lives && self.world.notifier.shown().touches == touches {
+                self.note("the idle worker is ended");
+                self.world.scheduler.kill();
+                lives = false;
+            }
+            if !self.alarm_is_set() {
+                continue;
+            }
+            if lives {
+                self.engine.alarm();
+            } else {
+                self.note("the alarm brings a worker");
+                self.begin_worker();
+                lives = true;
+            }
+            self.world.scheduler.settle();
+        }
+        self.observed.extend(properties::stands_still(&self.world));
+        if !lives {
+            self.begin_worker();
+        }
+    }
+
+    /// The users see to everything that waits for them.
+    fn come_to_rest(&mut self) -> bool {
         for _ in 0..ROUNDS_COUNT_MAX {
             for user in 0..self.users.len() {
+                if self.users[user].disturbed || self.users[user].has_unanswered() {
+                    self.users[user].disconnect(&self.engine);
+                }
                 if !self.users[user].is_connected() {
                     self.connect(user);
                 }
             }
+            self.settle();
             for thread in self.threads.clone() {
                 if properties::is_gone(&self.world, &thread) {
                     continue;
@@ -523,10 +425,10 @@ impl Simulation {
                 self.see_to(0);
                 self.settle();
             }
-            self.engine.alarm();
-            if self.world.scheduler.advance(15_000) {
-                self.restart();
+            if self.alarm_is_set() {
+                self.engine.alarm();
             }
+            self.world.scheduler.advance(ROUND_MS);
             self.settle();
             if properties::is_at_rest(self) {
                 return true;
@@ -560,6 +462,13 @@ impl Simulation {
                 return;
             }
         }
+    }
+
+    /// Asks one question and gives its answer.
+    pub fn answer_to(&mut self, op: &Op) -> Option<AgentEvent> {
+        self.users[0].ask(&self.engine, op);
+        self.settle();
+        self.users[0].heard.remove(op.submission_id())
     }
 
     /// A fresh snapshot of a thread, as a page gets it that connects now.

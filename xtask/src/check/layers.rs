@@ -45,6 +45,11 @@ const WEB: &[&str] = &["panelot-engine-web", "panelot-content-web", "panelot-ui-
 /// xtask links wasm-bindgen's command-line support, which is no use of the browser.
 const WEB_AND_BUILD: &[&str] = &["panelot-engine-web", "panelot-content-web", "panelot-ui-web", "xtask"];
 
+/// The feature of the engine that makes deliberate faults possible.
+const MUTANTS: &str = "mutants";
+/// The crate that looks for them.
+const SIMULATION: &str = "panelot-sim";
+
 /// Names that must not stand in a part of the sources.
 const FORBIDDEN: [Forbidden; 6] = [
     Forbidden {
@@ -121,6 +126,8 @@ pub fn problems(root: &Path) -> Result<Problems> {
 struct Edges {
     name: String,
     dependencies: Vec<String>,
+    /// The features that it switches on in what it depends on, also for its tests.
+    features: Vec<String>,
 }
 
 fn edges(metadata: &Metadata) -> Vec<Edges> {
@@ -132,14 +139,19 @@ fn edges(metadata: &Metadata) -> Vec<Edges> {
                 .iter()
                 .filter(|dependency| dependency.kind != DependencyKind::Development);
             let dependencies = kept.map(|dependency| dependency.name.clone()).collect();
-            Edges { name: package.name.to_string(), dependencies }
+            let features = package.dependencies.iter().flat_map(|dependency| dependency.features.clone());
+            Edges { name: package.name.to_string(), dependencies, features: features.collect() }
         })
         .collect()
 }
 
 fn dependency_problems(crates: &[Edges]) -> Problems {
     let mut problems = Problems::new();
-    for Edges { name, dependencies } in crates {
+    for Edges { name, dependencies, features } in crates {
+        if name != SIMULATION && features.iter().any(|feature| feature == MUTANTS) {
+            problems
+                .push(format!("crate {name} must not switch {MUTANTS} on: they are for {SIMULATION} alone"));
+        }
         let Some((_, allowed)) = MAY_USE.iter().find(|(known, _)| known == name) else {
             problems.push(format!(
                 "crate {name} is not in the table of layers: add it to xtask/src/check/layers.rs"
@@ -192,7 +204,17 @@ mod tests {
     use super::*;
 
     fn uses(name: &str, dependencies: &[&str]) -> Edges {
-        Edges { name: name.into(), dependencies: dependencies.iter().map(|name| (*name).into()).collect() }
+        let dependencies = dependencies.iter().map(|name| (*name).into()).collect();
+        Edges { name: name.into(), dependencies, features: vec![] }
+    }
+
+    #[test]
+    fn only_the_simulation_switches_deliberate_faults_on() {
+        let with = |name| Edges { features: vec!["std".into(), "mutants".into()], ..uses(name, &[]) };
+        assert_eq!(
+            dependency_problems(&[with("panelot-sim"), with("panelot-engine-web")]),
+            ["crate panelot-engine-web must not switch mutants on: they are for panelot-sim alone"]
+        );
     }
 
     #[test]
