@@ -268,12 +268,15 @@ fn an_op_that_this_build_cannot_do_says_so() {
 }
 
 /// The items of the thread, read from its end to its begin in pages of so many.
+#[expect(clippy::panic, reason = "a helper of tests fails at once")]
 fn read_in_pages(stage: &mut Stage, limit: u32) -> Vec<ItemView> {
     let (mut items, mut before_node_id) = (Vec::new(), None);
     loop {
         let (submission_id, thread_id) = (stage.page.submission(), stage.thread.clone());
         let answer = stage.page.ask(&Op::ThreadItems { submission_id, thread_id, before_node_id, limit });
-        let AgentEvent::ThreadItemsPage { items: page, older_than, .. } = answer else { panic!("{answer:?}") };
+        let AgentEvent::ThreadItemsPage { items: page, older_than, .. } = answer else {
+            panic!("{answer:?}")
+        };
         items.splice(0..0, page);
         before_node_id = older_than;
         if before_node_id.is_none() {

@@ -154,6 +154,19 @@ fn leftovers(simulation: &Simulation, problems: &mut Vec<String>) {
             problems.push(format!("{} was never decided", approval.id));
         }
     }
+    let nodes = all::<StoredNode>(world, Table::Nodes);
+    let answered: BTreeSet<&NodeId> = nodes
+        .iter()
+        .filter_map(|node| match &node.payload {
+            NodePayload::ToolResult { call_node_id, .. } => Some(call_node_id),
+            _ => None,
+        })
+        .collect();
+    for node in nodes.iter().filter(|node| matches!(node.payload, NodePayload::ToolCall { .. })) {
+        if !answered.contains(&node.id) {
+            problems.push(format!("the call {} has no result", node.id));
+        }
+    }
     for run in all::<StoredRun>(world, Table::Runs) {
         if !run.steers.is_empty() {
             problems.push(format!("{} ended with messages that nobody read", run.id));

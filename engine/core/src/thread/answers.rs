@@ -2,8 +2,8 @@
 
 use super::commands::{After, Rejection, Verdict};
 use super::{Actor, Broken, Change};
-use crate::permission::{Grant, Origin, rules::rule_from_acceptance};
 use crate::mutants::mutant;
+use crate::permission::{Grant, Origin, rules::rule_from_acceptance};
 use crate::ports::{Key, World};
 use crate::store::records::{NodePayload, RunState, StoredApproval, StoredInteraction, StoredRun};
 use crate::store::repo;

@@ -209,7 +209,9 @@ impl<W: World> Actor<W> {
             change.say_node(call);
         }
         self.put_usage(change, &TurnId::from(&run.id), token_usage(&usage), cost);
-        change.builder.delete(Table::Drafts, Key::text(run.id.as_str()));
+        if !mutant!(DraftKept) {
+            change.builder.delete(Table::Drafts, Key::text(run.id.as_str()));
+        }
         let mut after = run.clone();
         after.revision = run.revision.saturating_add(1);
         after.model_calls = run.model_calls.saturating_add(1);
