@@ -306,6 +306,10 @@ fn a_turn_that_a_full_disk_keeps_from_going_on_goes_on_at_a_later_alarm() {
     stage.page.settle();
     assert!(stage.world.notifier.shown().alarm, "nothing else wakes the worker again");
     stage.world.browser.change(TAB, |page| page.answer_ms = 0);
+    stage.engine.alarm();
+    stage.page.settle();
+    let thread = stage.thread.clone();
+    stage.page.subscribe(&thread);
     finish(&mut stage, "after a full disk");
 }
 
