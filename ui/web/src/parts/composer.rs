@@ -11,10 +11,12 @@ use super::icons::{Icon, Shape};
 use super::keys::{Pressed, is_composing, pressed};
 use crate::chrome::{clock, session_storage};
 use crate::store::Store;
-use crate::{page, shell};
+use crate::{focus, page, shell};
 
 /// Id of the text field.
 pub const INPUT_ID: &str = "composer-input";
+/// Id of the button that leaves the page in front out, or takes it in: the one that is there gets the focus of the other.
+const CONTEXT_ID: &str = "context";
 /// How long after the last key the draft is stored.
 const DRAFT_SETTLE_MS: u64 = 250;
 fn draft_key(thread_id: Option<&ThreadId>) -> String {
@@ -178,15 +180,21 @@ fn ContextChip(with_tab: Signal<bool>) -> Element {
                     Icon { shape: Shape::Page, size: 12 }
                     span { dir: "auto", "{title}" }
                     button {
-                        r#type: "button", class: "icon", "data-testid": "context-remove", aria_label: store.t(Key::TabLeaveOut), title: store.t(Key::TabLeaveOut),
-                        onclick: move |_| with_tab.set(false),
+                        r#type: "button", class: "icon", id: CONTEXT_ID, "data-testid": "context-remove", aria_label: store.t(Key::TabLeaveOut), title: store.t(Key::TabLeaveOut),
+                        onclick: move |_| {
+                            focus::keep();
+                            with_tab.set(false);
+                        },
                         Icon { shape: Shape::Cross, size: 12 }
                     }
                 }
             } else {
                 button {
-                    r#type: "button", class: "chip", "data-testid": "context-add", title: store.t(Key::TabUse),
-                    onclick: move |_| with_tab.set(true),
+                    r#type: "button", class: "chip", id: CONTEXT_ID, "data-testid": "context-add", title: store.t(Key::TabUse),
+                    onclick: move |_| {
+                        focus::keep();
+                        with_tab.set(true);
+                    },
                     Icon { shape: Shape::Plus, size: 12 }
                     span { {store.t(Key::TabUse)} }
                 }

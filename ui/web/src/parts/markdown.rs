@@ -50,7 +50,10 @@ pub fn Text(item: Signal<ItemState>, growing: bool) -> Element {
             if folded > 0 {
                 button {
                     class: "link", "data-testid": "answer-more",
-                    onclick: move |_| shown_max += SHEETS_PER_PAGE,
+                    onclick: move |_| {
+                        focus::keep();
+                        shown_max += SHEETS_PER_PAGE;
+                    },
                     {shell::say(&store, Key::AnswerMore, &[("count", &folded.to_string())])}
                 }
             }
