@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 const THREE_FAILED: &str = "Three tool calls in a row failed";
 const FIVE_FAILED: &str = "Five tool calls in a row failed";
 const REPEATED: &str = "You made the same call";
+const CIRCLES: &str = "You keep making calls";
 
 fn failing() -> (&'static str, Value) {
     ("click", json!({"ref": "nope"}))
@@ -153,6 +154,15 @@ fn the_same_call_three_times_with_the_same_result_is_told_also_with_a_look_betwe
     let mut stage = Stage::new(57);
     play(&mut stage, &[failing(), reading(), failing(), reading(), failing()]);
     assert_eq!(said(&stage, REPEATED), [0, 0, 0, 0, 0, 1]);
+}
+
+#[test]
+fn a_model_that_goes_in_circles_whatever_it_is_told_gives_a_last_answer() {
+    let mut stage = Stage::new(60);
+    play(&mut stage, &vec![reading(); 9]);
+    assert_eq!(said(&stage, REPEATED), [0, 0, 0, 1, 1, 1, 2, 2, 2, 2]);
+    assert_eq!(said(&stage, CIRCLES), [0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
+    assert_eq!(may_call(&stage), [true, true, true, true, true, true, true, true, true, false]);
 }
 
 #[test]

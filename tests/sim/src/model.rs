@@ -179,7 +179,9 @@ impl Model {
                     Some(0) => _ = open.remove(0),
                     Some(place) => {
                         open.remove(place);
-                        self.violated(format!("the result of {id:?} comes before those of the calls before it"));
+                        self.violated(format!(
+                            "the result of {id:?} comes before those of the calls before it"
+                        ));
                     }
                     None => self.violated(format!("a result for {id:?}, which is not open")),
                 }

@@ -12,7 +12,8 @@ use panelot_protocol::event::AgentEvent;
 use panelot_protocol::ids::{ConnectionId, SubmissionId, TabId, ThreadId};
 use panelot_protocol::op::Op;
 use panelot_protocol::settings::{
-    Budgets, ConnectionInput, ModelCapabilities, ModelEntry, ModelPricing, ProviderKind, QuirkFlags, SettingsPatch,
+    Budgets, ConnectionInput, ModelCapabilities, ModelEntry, ModelPricing, ProviderKind, QuirkFlags,
+    SettingsPatch,
 };
 use panelot_protocol::snapshot::ThreadSnapshot;
 use panelot_protocol::turn::ModelRef;

@@ -27,11 +27,16 @@ const LAST_ANSWER_NOTICE: &str = "Five tool calls in a row failed, so no more to
 /// Said when a call comes again and again.
 const REPEATED_NOTICE: &str = "You made the same call with the same arguments three times, and nothing new came of it. \
      Do something else, or tell the user what keeps you from going on.";
+/// Times that the model is told of its circles; the next one is the last.
+const CIRCLES_COUNT_TOLD: usize = 2;
+/// Said when the model was told [`CIRCLES_COUNT_TOLD`] times in vain.
+const CIRCLES_LAST_NOTICE: &str = "You keep making calls that bring nothing new, so no more tools can be called in this \
+     turn. Answer now: say what was done and verified, what was not, and what the user can do.";
 /// The result of a call that comes after the fifth failure.
 pub(crate) const NOT_RUN_TEXT: &str = "Not run: five tool calls before this one failed.";
 /// What people read when the last answer was no answer.
 pub(crate) const NO_LAST_ANSWER_TEXT: &str =
-    "Five tool calls in a row failed, and the model wanted to call more tools in place of an answer.";
+    "No more tools could be called in this turn, and the model wanted to call more in place of an answer.";
 
 impl StoredRun {
     /// Whether the run's next answer is its last one, without tools.
@@ -47,11 +52,36 @@ impl<W: World> Actor<W> {
     }
 }
 
+/// Failures in a row to go on with: as many as end the tools when the model goes in circles, whatever it is told.
+pub(crate) fn failures_with_circles(run: &StoredRun, path: &[StoredNode]) -> u32 {
+    if circles_in_vain(&run.id, path) {
+        run.tool_failures.max(FAILURES_COUNT_LAST)
+    } else {
+        run.tool_failures
+    }
+}
+
+/// Whether the model goes in circles although it was told so often enough since the user last said something.
+fn circles_in_vain(run: &RunId, path: &[StoredNode]) -> bool {
+    let since_user = path
+        .iter()
+        .rev()
+        .take_while(|node| &node.run_id == run && !matches!(node.payload, NodePayload::UserMessage { .. }));
+    let told = since_user.filter(|node| {
+        matches!(node.payload, NodePayload::SystemNotice { notice: NoticeKind::RepeatedCall, .. })
+    });
+    told.count() >= CIRCLES_COUNT_TOLD && goes_in_circles(run, path)
+}
+
 fn due(run: &StoredRun, path: &[StoredNode]) -> Vec<NodePayload> {
     let mut notices = Vec::new();
     let mut say = |notice, text: &str| {
         notices.push(NodePayload::SystemNotice { notice, text: text.to_owned(), for_model: true });
     };
+    if run.is_out_of_tries() && circles_in_vain(&run.id, path) {
+        say(NoticeKind::RepeatedCall, CIRCLES_LAST_NOTICE);
+        return notices;
+    }
     let told = told_of_failures(&run.id, path);
     if run.is_out_of_tries() {
         if told != Told::LastAnswer {
@@ -81,6 +111,7 @@ fn told_of_failures(run: &RunId, path: &[StoredNode]) -> Told {
             NodePayload::SystemNotice { notice: NoticeKind::ToolFailures, text, .. } => {
                 return if text == LAST_ANSWER_NOTICE { Told::LastAnswer } else { Told::AnotherApproach };
             }
+            NodePayload::SystemNotice { text, .. } if text == CIRCLES_LAST_NOTICE => return Told::LastAnswer,
             NodePayload::ToolResult { ok: true, .. } | NodePayload::UserMessage { .. } => break,
             NodePayload::ToolResult { ok: false, .. }
             | NodePayload::SystemNotice { .. }

@@ -87,7 +87,10 @@ impl<W: World> Actor<W> {
         let mut change = self.change();
         let mut added = Vec::new();
         // Who says something wants it tried anew.
-        let tool_failures = if run.steers.is_empty() { run.tool_failures } else { 0 };
+        let tool_failures = match run.steers.is_empty() {
+            true => super::breakers::failures_with_circles(&run, &nodes),
+            false => 0,
+        };
         let told = StoredRun { tool_failures, ..run.clone() };
         for notice in self.notices_due(&told, &nodes) {
             added.push(NewNode { id: NodeId::new(self.core.id()), payload: notice });
