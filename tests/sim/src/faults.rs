@@ -28,6 +28,9 @@ impl Simulation {
                 Strike::SilentAfter => Interlude::SilentAfter,
             }),
             Fault::DiskFull(commits) => {
+                // Not on top of another one: a refusal that cannot be stored in several attempts is given unstored, and
+                // the same message may be taken when it comes again.
+                self.world.store.forget_faults();
                 for _ in 0..commits {
                     self.world.store.fail_next_commit(StoreError::Full);
                 }
