@@ -7,7 +7,7 @@ use panelot_sim::run::{hush_panics, run_plan};
 use std::sync::Mutex;
 
 /// Seeds after which a fault counts as not found.
-const SEEDS_COUNT_MAX: u64 = 1_500;
+const SEEDS_COUNT_MAX: u64 = 6_000;
 
 /// The first seed that shows a fault, and what it shows.
 fn found_by(mutant: Mutant) -> Option<(u64, String)> {
