@@ -309,6 +309,26 @@ fn a_page_that_changed_while_the_question_was_open_is_not_touched() {
 }
 
 #[test]
+fn an_answered_question_keeps_the_target_that_it_asked_about() {
+    let mut stage = Stage::new(15);
+    stage.world.http.push(Reply::calls("", &[("click", json!({"ref": "e1"}))]));
+    stage.world.http.push(Reply::text(&["I look again."]));
+    stage.submit("Click");
+    let other = panelot_testkit::Page::with_button("https://other.test/cart", "Order");
+    stage.world.browser.put(panelot_testkit::TAB, other);
+    stage.restart();
+    stage.answer(ApprovalDecision::Accept {});
+    while stage.asked().is_some() {
+        stage.answer(ApprovalDecision::Decline { note: None });
+    }
+    stage.page.advance(1_000);
+    stage.check_view();
+    let items = &stage.page.view.as_ref().unwrap().snapshot.items;
+    let asked = items.iter().find(|item| item.kind == ItemKind::Approval).unwrap();
+    assert_eq!(asked.meta.origin.as_deref(), Some("https://shop.test"));
+}
+
+#[test]
 fn a_grant_of_the_session_passes_the_next_call_and_outlives_the_worker() {
     let mut stage = Stage::new(13);
     for reply in ["One.", "Two."] {

@@ -60,6 +60,17 @@ pub trait Record: Serialize + FromJson {
     }
 }
 
+/// What a question named as the target of its call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, FromJson)]
+pub struct AskedTarget {
+    /// The element or address in words.
+    pub label: String,
+    /// The tab.
+    pub tab_id: Option<TabId>,
+    /// The origin of its document.
+    pub origin: Option<String>,
+}
+
 /// A thread.
 #[derive(Debug, Clone, PartialEq, Serialize, FromJson)]
 pub struct StoredThread {
@@ -252,6 +263,9 @@ pub enum NodePayload {
         decision: ApprovalDecision,
         /// Whether nobody answered in time.
         timed_out: bool,
+        /// The target as it was asked about; the call's may be another by now. Absent in older rows.
+        #[serde(default)]
+        asked: Option<AskedTarget>,
     },
     /// The answer to a wait.
     InteractionResponse {

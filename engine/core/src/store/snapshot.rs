@@ -172,7 +172,7 @@ pub fn approval_item(approval: &StoredApproval) -> ItemView {
 }
 
 /// The items of nodes in the order of their path. A result closes the call before it; a decision is an item of its
-/// own, described by its call.
+/// own, described by its call and by what was asked.
 pub fn items_of(nodes: &[StoredNode]) -> Vec<ItemView> {
     items_by_node(nodes).into_iter().map(|(_, item)| item).collect()
 }
@@ -190,10 +190,10 @@ fn items_by_node(nodes: &[StoredNode]) -> Vec<(&StoredNode, ItemView)> {
                     item.details = Some(result_details(summary, *outcome));
                 }
             }
-            NodePayload::ApprovalDecision { approval_id, call_node_id, decision, .. } => {
+            NodePayload::ApprovalDecision { approval_id, call_node_id, decision, asked, .. } => {
                 let call = ItemId::from(call_node_id);
                 let described = items.iter().rev().find(|(_, item)| item.item_id == call);
-                let meta = described.map_or_else(ItemMeta::default, |(_, call)| ItemMeta {
+                let mut meta = described.map_or_else(ItemMeta::default, |(_, call)| ItemMeta {
                     tool_name: call.meta.tool_name.clone(),
                     category: call.meta.category,
                     label: call.meta.label.clone(),
@@ -201,6 +201,11 @@ fn items_by_node(nodes: &[StoredNode]) -> Vec<(&StoredNode, ItemView)> {
                     origin: call.meta.origin.clone(),
                     ..ItemMeta::default()
                 });
+                if let Some(asked) = asked {
+                    meta.label = Some(asked.label.clone());
+                    meta.tab_id = asked.tab_id;
+                    meta.origin.clone_from(&asked.origin);
+                }
                 let item = ItemView {
                     item_id: ItemId::from(approval_id),
                     turn_id: TurnId::from(&node.run_id),

@@ -5,7 +5,9 @@ use super::{Actor, Broken, Change};
 use crate::mutants::mutant;
 use crate::permission::{Grant, Origin, rules::rule_from_acceptance};
 use crate::ports::{Key, World};
-use crate::store::records::{NodePayload, RunState, StoredApproval, StoredInteraction, StoredRun};
+use crate::store::records::{
+    AskedTarget, NodePayload, RunState, StoredApproval, StoredInteraction, StoredRun,
+};
 use crate::store::repo;
 use crate::store::tree::NewNode;
 use crate::turn::step;
@@ -130,6 +132,11 @@ impl<W: World> Actor<W> {
             call_node_id: approval.call_node_id.clone(),
             decision: decision.clone(),
             timed_out,
+            asked: Some(AskedTarget {
+                label: approval.request.label.clone(),
+                tab_id: approval.request.tab_id,
+                origin: approval.request.origin.clone(),
+            }),
         };
         let new = vec![NewNode { id: NodeId::new(self.core.id()), payload }];
         change.add(&approval.run_id, self.core.now_ms(), new).last().map(|node| node.id.clone())

@@ -37,7 +37,8 @@ impl PartialEq for Finished {
 #[component]
 pub fn Text(item: Signal<ItemState>, growing: bool) -> Element {
     let store = use_context::<Store>();
-    let mut shown_max = use_signal(|| SHEETS_PER_PAGE);
+    // Who saw it grow keeps what was painted.
+    let mut shown_max = use_signal(|| if growing { usize::MAX } else { SHEETS_PER_PAGE });
     let finished = use_memo(move || item.read().markdown.finished().len());
     let sheets = finished().div_ceil(BLOCKS_PER_SHEET);
     let shown = sheets.min(shown_max());
