@@ -225,9 +225,7 @@ impl<W: World> Actor<W> {
     /// Serves the thread. `again`: pages may have seen what is not stored, so they are asked to look anew.
     async fn serve(mut self, inbox: &mut Inbox, failures: &mut u32, again: bool) -> Result<Exit, Broken> {
         if again {
-            let patch = ThreadMetaPatch { path_replaced: true, ..ThreadMetaPatch::default() };
-            let (thread_id, revision) = (self.id.clone(), self.state.thread.revision);
-            self.publish(AgentEvent::ThreadUpdated { thread_id, revision, patch: Box::new(patch) });
+            self.say_look_anew();
         }
         self.load_calls().await?;
         self.recover().await?;
@@ -250,6 +248,13 @@ impl<W: World> Actor<W> {
                 return Ok(Exit::Deleted);
             }
         }
+    }
+
+    /// Asks the pages to look anew: they may have seen what is not stored, or not have seen what is.
+    pub(crate) fn say_look_anew(&self) {
+        let patch = ThreadMetaPatch { path_replaced: true, ..ThreadMetaPatch::default() };
+        let (thread_id, revision) = (self.id.clone(), self.state.thread.revision);
+        self.publish(AgentEvent::ThreadUpdated { thread_id, revision, patch: Box::new(patch) });
     }
 
     /// The next input: what must not wait first, then what runs, then Ops.

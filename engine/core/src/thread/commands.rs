@@ -4,7 +4,7 @@ use super::change::{changed_nothing, must_reload};
 use super::legality::{OpKind, Ruling, Situation, ruling};
 use super::{Actor, Broken, Change, Mail, Recall, recall, refuse};
 use crate::ports::{Table, World};
-use crate::store::records::{Record, StoredNode, StoredThread};
+use crate::store::records::{Record, RunState, StoredNode, StoredThread};
 use crate::store::snapshot::thread_meta;
 use crate::turn::TITLE_TRIES_COUNT_MAX;
 use panelot_protocol::event::{AgentEvent, ErrorCode};
@@ -95,7 +95,16 @@ impl<W: World> Actor<W> {
         match state {
             Some(state) => {
                 self.state = state;
-                self.load_calls().await
+                let runs_elsewhere = self.current().is_some_and(|run| {
+                    matches!(run.state, RunState::StreamingModel { .. } | RunState::ExecutingTool { .. })
+                });
+                if runs_elsewhere {
+                    // What another worker began ends with it: only an actor that begins anew takes it over.
+                    return Err(Broken::Silent);
+                }
+                self.load_calls().await?;
+                self.say_look_anew();
+                Ok(())
             }
             None => Err(Broken::Silent),
         }
