@@ -90,7 +90,9 @@ impl Camera {
             }
             self.check(page, &name).await?;
         }
-        page.set_color_scheme(ColorScheme::Light).await
+        // The first pictures of a side panel are of its own size, not of the one that was set.
+        page.set_color_scheme(ColorScheme::Light).await?;
+        page.screenshot(&self.directory.join(format!("{name}-{}.png", ColorScheme::Light.name()))).await
     }
 
     async fn check(&mut self, page: &Page, name: &str) -> Result<()> {

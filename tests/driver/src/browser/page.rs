@@ -308,8 +308,6 @@ impl Page {
     /// # Errors
     /// When the page is gone or the file cannot be written.
     pub async fn screenshot(&self, file: &Path) -> Result<()> {
-        // The first picture after a change of size may be of the old surface; taking it brings the new one.
-        self.session.call("Page.captureScreenshot", json!({ "format": "png" })).await?;
         let reply = self.session.call("Page.captureScreenshot", json!({ "format": "png" })).await?;
         let data = reply["data"].as_str().context("Page.captureScreenshot: `data` is missing")?;
         let bytes = base64::engine::general_purpose::STANDARD.decode(data)?;
