@@ -3,10 +3,8 @@
 //! Failures are counted in the run, in the commit of the result that failed; everything else is read off the path. So a
 //! worker that dies in between forgets nothing and says nothing twice.
 
-use crate::ports::World;
 use crate::prompt::fence::without_nonce;
 use crate::store::records::{NodePayload, StoredNode, StoredRun};
-use crate::thread::Actor;
 use panelot_protocol::ids::{NodeId, RunId};
 use panelot_protocol::item::NoticeKind;
 use serde_json::Value;
@@ -45,24 +43,43 @@ impl StoredRun {
     }
 }
 
-impl<W: World> Actor<W> {
-    /// What the model must be told before its next answer.
-    pub(crate) fn notices_due(&self, run: &StoredRun, path: &[StoredNode]) -> Vec<NodePayload> {
-        due(run, path)
-    }
+/// What the next answer of a run begins with.
+pub(crate) struct Due {
+    /// Failures in a row to go on with: as many as end the tools when the model goes in circles, whatever it is told.
+    pub tool_failures: u32,
+    /// What the model must be told.
+    pub notices: Vec<NodePayload>,
 }
 
-/// Failures in a row to go on with: as many as end the tools when the model goes in circles, whatever it is told.
-pub(crate) fn failures_with_circles(run: &StoredRun, path: &[StoredNode]) -> u32 {
-    if circles_in_vain(&run.id, path) {
-        run.tool_failures.max(FAILURES_COUNT_LAST)
-    } else {
-        run.tool_failures
+/// Looks at the failures and circles of a run before its next answer.
+pub(crate) fn due(run: &StoredRun, path: &[StoredNode]) -> Due {
+    let mut notices = Vec::new();
+    let mut say = |notice, text: &str| {
+        notices.push(NodePayload::SystemNotice { notice, text: text.to_owned(), for_model: true });
+    };
+    let circles = goes_in_circles(&run.id, path);
+    // Who says something wants it tried anew.
+    let tool_failures = if run.steers.is_empty() { run.tool_failures } else { 0 };
+    if circles && run.steers.is_empty() && times_told_of_circles(&run.id, path) >= CIRCLES_COUNT_TOLD {
+        say(NoticeKind::RepeatedCall, CIRCLES_LAST_NOTICE);
+        return Due { tool_failures: tool_failures.max(FAILURES_COUNT_LAST), notices };
     }
+    let told = told_of_failures(&run.id, path);
+    if tool_failures >= FAILURES_COUNT_LAST {
+        if told != Told::LastAnswer {
+            say(NoticeKind::ToolFailures, LAST_ANSWER_NOTICE);
+        }
+    } else if tool_failures >= FAILURES_COUNT_TOLD && told == Told::Nothing {
+        say(NoticeKind::ToolFailures, FAILURES_NOTICE);
+    }
+    if circles {
+        say(NoticeKind::RepeatedCall, REPEATED_NOTICE);
+    }
+    Due { tool_failures, notices }
 }
 
-/// Whether the model goes in circles although it was told so often enough since the user last said something.
-fn circles_in_vain(run: &RunId, path: &[StoredNode]) -> bool {
+/// How often the model was told of its circles since the user last said something.
+fn times_told_of_circles(run: &RunId, path: &[StoredNode]) -> usize {
     let since_user = path
         .iter()
         .rev()
@@ -70,30 +87,7 @@ fn circles_in_vain(run: &RunId, path: &[StoredNode]) -> bool {
     let told = since_user.filter(|node| {
         matches!(node.payload, NodePayload::SystemNotice { notice: NoticeKind::RepeatedCall, .. })
     });
-    told.count() >= CIRCLES_COUNT_TOLD && goes_in_circles(run, path)
-}
-
-fn due(run: &StoredRun, path: &[StoredNode]) -> Vec<NodePayload> {
-    let mut notices = Vec::new();
-    let mut say = |notice, text: &str| {
-        notices.push(NodePayload::SystemNotice { notice, text: text.to_owned(), for_model: true });
-    };
-    if run.is_out_of_tries() && circles_in_vain(&run.id, path) {
-        say(NoticeKind::RepeatedCall, CIRCLES_LAST_NOTICE);
-        return notices;
-    }
-    let told = told_of_failures(&run.id, path);
-    if run.is_out_of_tries() {
-        if told != Told::LastAnswer {
-            say(NoticeKind::ToolFailures, LAST_ANSWER_NOTICE);
-        }
-    } else if run.tool_failures >= FAILURES_COUNT_TOLD && told == Told::Nothing {
-        say(NoticeKind::ToolFailures, FAILURES_NOTICE);
-    }
-    if goes_in_circles(&run.id, path) {
-        say(NoticeKind::RepeatedCall, REPEATED_NOTICE);
-    }
-    notices
+    told.count()
 }
 
 /// What the model was told of the failures that stand at the end of the path.

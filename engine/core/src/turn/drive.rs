@@ -86,13 +86,8 @@ impl<W: World> Actor<W> {
         let now_ms = self.core.now_ms();
         let mut change = self.change();
         let mut added = Vec::new();
-        // Who says something wants it tried anew.
-        let tool_failures = match run.steers.is_empty() {
-            true => super::breakers::failures_with_circles(&run, &nodes),
-            false => 0,
-        };
-        let told = StoredRun { tool_failures, ..run.clone() };
-        for notice in self.notices_due(&told, &nodes) {
+        let due = super::breakers::due(&run, &nodes);
+        for notice in due.notices {
             added.push(NewNode { id: NodeId::new(self.core.id()), payload: notice });
         }
         for input in &run.steers {
@@ -106,7 +101,7 @@ impl<W: World> Actor<W> {
         let mut next = step(&run, RunState::StreamingModel { node_id: node_id.clone() })?;
         next.environment = Some(environment.clone());
         next.steers = Vec::new();
-        next.tool_failures = tool_failures;
+        next.tool_failures = due.tool_failures;
         if let Some(last) = added.last() {
             next.leaf_id = Some(last.id.clone());
         }
