@@ -5,7 +5,6 @@ use panelot_driver::browser::Page;
 use panelot_engine::ports::{Index, Key, KeyPart, Row};
 use panelot_engine::store::records::{NodePayload, Record, StoredChain, StoredNode, StoredThread};
 use panelot_protocol::ids::{ConnectionId, NodeId, RunId, ThreadId};
-use panelot_protocol::snapshot::ThreadStats;
 use panelot_protocol::turn::{ModelRef, TokenUsage, UserInput};
 use serde_json::{Map, Value, json};
 
@@ -52,29 +51,12 @@ pub fn thread_rows(title: &str, nodes: u64) -> Result<Vec<Row>> {
     };
     rows.push(chain.to_row()?);
     let thread = StoredThread {
-        id: thread_id,
         revision: nodes,
         title: title.into(),
         title_by_user: true,
-        title_tries: 0,
-        created_at_ms: SEEDED_AT_MS,
-        updated_at_ms: SEEDED_AT_MS,
         leaf_id: Some(node_id(last)),
         next_seq: nodes,
-        pinned: false,
-        archived: false,
-        preset: None,
-        folder_id: None,
-        tags: Vec::new(),
-        forked_from: None,
-        param_overrides: None,
-        cost_ceiling_usd: None,
-        cost_allowed_from_usd: 0.0,
-        stats: ThreadStats::default(),
-        tabs: Vec::new(),
-        origins: Vec::new(),
-        queue_held: false,
-        deleting: false,
+        ..StoredThread::new(thread_id, SEEDED_AT_MS)
     };
     rows.push(thread.to_row()?);
     Ok(rows)

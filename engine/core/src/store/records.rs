@@ -125,6 +125,38 @@ pub struct StoredThread {
     pub deleting: bool,
 }
 
+impl StoredThread {
+    /// A thread of nothing, for which no model is asked for a title.
+    #[must_use]
+    pub fn new(id: ThreadId, now_ms: u64) -> Self {
+        Self {
+            id,
+            revision: 1,
+            title: String::new(),
+            title_by_user: false,
+            title_tries: 0,
+            created_at_ms: now_ms,
+            updated_at_ms: now_ms,
+            leaf_id: None,
+            next_seq: 0,
+            pinned: false,
+            archived: false,
+            preset: None,
+            folder_id: None,
+            tags: Vec::new(),
+            forked_from: None,
+            param_overrides: None,
+            cost_ceiling_usd: None,
+            cost_allowed_from_usd: 0.0,
+            stats: ThreadStats::default(),
+            tabs: Vec::new(),
+            origins: Vec::new(),
+            queue_held: false,
+            deleting: false,
+        }
+    }
+}
+
 impl Record for StoredThread {
     const TABLE: Table = Table::Threads;
 

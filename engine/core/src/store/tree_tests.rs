@@ -6,37 +6,12 @@ use crate::store::repo;
 use crate::store::{CommitBuilder, MemoryStore};
 use futures::executor::block_on;
 use panelot_protocol::ids::{NodeId, RunId, ThreadId};
-use panelot_protocol::snapshot::ThreadStats;
 use panelot_protocol::turn::PermissionPolicy;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
 pub(super) fn empty_thread() -> StoredThread {
-    StoredThread {
-        id: ThreadId::from("t"),
-        revision: 0,
-        title: String::new(),
-        title_by_user: false,
-        title_tries: 0,
-        created_at_ms: 1,
-        updated_at_ms: 1,
-        leaf_id: None,
-        next_seq: 0,
-        pinned: false,
-        archived: false,
-        preset: None,
-        folder_id: None,
-        tags: Vec::new(),
-        forked_from: None,
-        param_overrides: None,
-        cost_ceiling_usd: None,
-        cost_allowed_from_usd: 0.0,
-        stats: ThreadStats::default(),
-        tabs: Vec::new(),
-        origins: Vec::new(),
-        queue_held: false,
-        deleting: false,
-    }
+    StoredThread { revision: 0, ..StoredThread::new(ThreadId::from("t"), 1) }
 }
 
 fn context(id: String) -> NewNode {

@@ -346,29 +346,5 @@ impl<W: World> Actor<W> {
 
 /// A thread of nothing.
 pub(crate) fn new_thread(id: ThreadId, now_ms: u64) -> StoredThread {
-    StoredThread {
-        id,
-        revision: 1,
-        title: String::new(),
-        title_by_user: false,
-        title_tries: TITLE_TRIES_COUNT_MAX,
-        created_at_ms: now_ms,
-        updated_at_ms: now_ms,
-        leaf_id: None,
-        next_seq: 0,
-        pinned: false,
-        archived: false,
-        preset: None,
-        folder_id: None,
-        tags: Vec::new(),
-        forked_from: None,
-        param_overrides: None,
-        cost_ceiling_usd: None,
-        cost_allowed_from_usd: 0.0,
-        stats: panelot_protocol::snapshot::ThreadStats::default(),
-        tabs: Vec::new(),
-        origins: Vec::new(),
-        queue_held: false,
-        deleting: false,
-    }
+    StoredThread { title_tries: TITLE_TRIES_COUNT_MAX, ..StoredThread::new(id, now_ms) }
 }
