@@ -208,14 +208,7 @@ async fn refuse_one<W: World>(core: &Rc<Core<W>>, mail: &Mail, absence: &Absence
         Absence::Failure(problem) => (ErrorCode::Internal, problem.clone()),
     };
     if op.is_query() {
-        let answer = AgentEvent::CommandRejected {
-            submission_id: op.submission_id().clone(),
-            code,
-            message,
-            thread_id: op.thread_id().cloned(),
-            retryable: code == ErrorCode::Internal,
-        };
-        return core.publisher.answer(mail.connection, answer);
+        return core.publisher.answer(mail.connection, super::receipt::refusal(op, code, message));
     }
     // The Op that deleted the thread may come again: its receipt outlives the thread.
     super::refuse(&core.world, &core.publisher, mail, code, message).await;

@@ -82,6 +82,17 @@ pub(crate) fn receipt_of(
 /// Times that a refusal is tried to be stored.
 const REFUSALS_COUNT_MAX: u32 = 3;
 
+/// The answer that refuses an Op. What went wrong inside may go right another time.
+pub(crate) fn refusal(op: &Op, code: ErrorCode, message: String) -> AgentEvent {
+    AgentEvent::CommandRejected {
+        submission_id: op.submission_id().clone(),
+        code,
+        message,
+        thread_id: op.thread_id().cloned(),
+        retryable: code == ErrorCode::Internal,
+    }
+}
+
 /// Refuses an Op that could not be done, so that the same submission is refused the same way again. An Op whose commit
 /// holds all the same gets the answer that is stored. Only a database that takes nothing at all leaves a refusal
 /// unstored.
@@ -93,13 +104,7 @@ pub(crate) async fn refuse<W: World>(
     message: String,
 ) {
     let Some((op, fingerprint)) = mail.op() else { return };
-    let answer = AgentEvent::CommandRejected {
-        submission_id: op.submission_id().clone(),
-        code,
-        message,
-        thread_id: op.thread_id().cloned(),
-        retryable: code == ErrorCode::Internal,
-    };
+    let answer = refusal(op, code, message);
     for _ in 0..REFUSALS_COUNT_MAX {
         match recall(world, &mail.client, op, fingerprint).await {
             Ok(Recall::Answered(text)) => return publisher.answer_text(mail.connection, &text),
