@@ -239,9 +239,9 @@ fn a_queue_goes_on_after_the_death_of_the_worker_with_no_page_open() {
     assert!(!stage.world.notifier.shown().alarm);
 }
 
-#[test]
-fn a_change_that_the_disk_refuses_leaves_the_running_turn_alone_and_is_refused_the_same_way_again() {
-    let mut stage = Stage::new(41);
+/// A stage whose turn is in the middle of its answer, and a change of its title.
+fn rename_while_it_answers(seed: u64) -> (Stage, Op) {
+    let mut stage = Stage::new(seed);
     let mut body = vec![text_step("Half an "), Step::Wait(5_000), text_step("answer.")];
     body.extend(end_steps("stop"));
     stage.world.http.push(Reply::stream(body));
@@ -250,6 +250,12 @@ fn a_change_that_the_disk_refuses_leaves_the_running_turn_alone_and_is_refused_t
     let patch = ThreadPatch { title: Some("Another".to_owned()), ..ThreadPatch::default() };
     let op =
         Op::ThreadUpdate { submission_id: stage.page.submission(), thread_id: stage.thread.clone(), patch };
+    (stage, op)
+}
+
+#[test]
+fn a_change_that_the_disk_refuses_leaves_the_running_turn_alone_and_is_refused_the_same_way_again() {
+    let (mut stage, op) = rename_while_it_answers(41);
     stage.world.store.fail_next_commit(StoreError::Full);
     let first = stage.page.ask(&op);
     assert!(matches!(first, AgentEvent::CommandRejected { code: ErrorCode::Internal, .. }), "{first:?}");
@@ -261,15 +267,7 @@ fn a_change_that_the_disk_refuses_leaves_the_running_turn_alone_and_is_refused_t
 
 #[test]
 fn a_commit_of_which_nobody_knew_whether_it_holds_is_acknowledged_once_and_disturbs_nothing() {
-    let mut stage = Stage::new(42);
-    let mut body = vec![text_step("Half an "), Step::Wait(5_000), text_step("answer.")];
-    body.extend(end_steps("stop"));
-    stage.world.http.push(Reply::stream(body));
-    stage.submit("Go");
-    stage.page.advance(100);
-    let patch = ThreadPatch { title: Some("Another".to_owned()), ..ThreadPatch::default() };
-    let op =
-        Op::ThreadUpdate { submission_id: stage.page.submission(), thread_id: stage.thread.clone(), patch };
+    let (mut stage, op) = rename_while_it_answers(42);
     stage.world.store.fail_next_commit(StoreError::Unknown("the connection broke".to_owned()));
     let first = stage.page.ask(&op);
     assert!(matches!(first, AgentEvent::CommandAck { .. }), "{first:?}");
