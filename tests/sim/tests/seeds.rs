@@ -5,7 +5,7 @@ use panelot_sim::{Plan, report, run_plan, run_seed, shrink};
 use std::path::PathBuf;
 
 /// Seeds of the test command.
-const SEEDS_COUNT: u64 = 2_000;
+const SEEDS_COUNT: u64 = 10_000;
 
 #[test]
 fn every_life_that_failed_once_holds_its_properties() {
