@@ -45,6 +45,8 @@ pub enum ResubscribeReason {
     PathReplaced,
     /// An event is about an item that the view does not have.
     UnknownItem,
+    /// A worker changed the thread in its last moments, when this page was another one's already.
+    UntoldRevision,
 }
 
 impl ThreadView {
@@ -59,7 +61,7 @@ impl ThreadView {
     }
 
     /// Folds one message of the engine into the view. The view is unchanged unless the answer is
-    /// [`Folded::Current`] or a [`ResubscribeReason::PathReplaced`].
+    /// [`Folded::Current`], a [`ResubscribeReason::PathReplaced`] or a [`ResubscribeReason::UntoldRevision`].
     pub fn fold(&mut self, frame: &EventFrame) -> Folded {
         if let AgentEvent::ThreadSubscribed { snapshot, .. } = &frame.event {
             if &snapshot.thread.thread_id != self.thread_id() {
@@ -162,9 +164,12 @@ impl ThreadView {
                 Folded::Current
             }
             AgentEvent::ThreadUpdated { revision, patch, .. } => {
+                let is_next = *revision <= self.snapshot.thread.revision.saturating_add(1);
                 patch_meta(&mut self.snapshot.thread, *revision, patch);
-                if patch.path_replaced {
-                    return Folded::Resubscribe(ResubscribeReason::PathReplaced);
+                match (patch.path_replaced, is_next) {
+                    (true, _) => return Folded::Resubscribe(ResubscribeReason::PathReplaced),
+                    (false, false) => return Folded::Resubscribe(ResubscribeReason::UntoldRevision),
+                    (false, true) => {}
                 }
                 Folded::Current
             }

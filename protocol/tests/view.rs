@@ -368,6 +368,12 @@ fn a_missing_event_is_noticed() {
 }
 
 #[test]
+fn a_revision_that_nobody_told_is_noticed() {
+    let answer = folded([turn_start()]).fold(&at(2, updated(3, ThreadMetaPatch::default())));
+    assert_eq!(answer, Folded::Resubscribe(ResubscribeReason::UntoldRevision));
+}
+
+#[test]
 fn a_new_life_of_the_worker_is_noticed() {
     let cursor = StreamCursor { epoch: Epoch::new("second"), ..cursor(3) };
     let frame = EventFrame { event: text("item", "x"), cursor: Some(cursor) };

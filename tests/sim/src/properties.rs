@@ -131,6 +131,9 @@ pub fn check(simulation: &mut Simulation) -> Vec<String> {
     views(simulation, &mut problems);
     pages(simulation, &mut problems);
     problems.extend(simulation.users.iter().flat_map(User::badly_answered));
+    if !simulation.past.two_workers && simulation.users.iter().any(|user| user.untold) {
+        problems.push("a page was not told of a revision".to_owned());
+    }
     problems.extend(simulation.users.iter_mut().flat_map(|user| std::mem::take(&mut user.observed)));
     problems.extend(simulation.watch.take());
     problems

@@ -64,6 +64,8 @@ pub struct User {
     pub view: Option<ThreadView>,
     /// Whether its view must be asked for again.
     pub lost: bool,
+    /// Whether a revision of its thread came that nobody had told it of.
+    pub untold: bool,
     /// Whether this connection lost or mixed up messages: only a new one makes the page sure again.
     pub disturbed: bool,
     /// The fault of the next message to the engine.
@@ -99,6 +101,7 @@ impl User {
             thread: None,
             view: None,
             lost: false,
+            untold: false,
             disturbed: false,
             op_fault: Cell::new(None),
             event_fault: None,
@@ -375,6 +378,7 @@ impl User {
             {
                 self.observed.push(format!("an event is missing although none was lost: {reason:?}"));
             }
+            ResubscribeReason::UntoldRevision => self.untold = true,
             ResubscribeReason::Gap
             | ResubscribeReason::UnknownItem
             | ResubscribeReason::NewEpoch
