@@ -20,6 +20,6 @@ pub const SLOW_PROVIDER_MS: u64 = 10_000;
 /// The longest wait that a live timer does; a longer one is stored, and an alarm ends it.
 pub const LIVE_WAIT_MS_MAX: u64 = 20_000;
 /// How long an endpoint has to list its models.
-pub const MODELS_MS_MAX: u64 = 15_000;
+pub const MODELS_MS_MAX: u64 = 4_000;
 /// How long the body of a refusal may take.
 const REFUSAL_BODY_MS_MAX: u64 = 10_000;
