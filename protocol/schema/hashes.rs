@@ -1,7 +1,7 @@
 //! The hashes of the manifests, made from the types by `cargo xtask protocol write`.
 
 /// SHA-256 of the manifest of the protocol between pages and engine.
-pub const ENGINE_SCHEMA_HASH: &str = "1564d30db3dcb45c1b4ed56d49b2d7cffc5d58c9369481c6e09dd4c6f1c6843a";
+pub const ENGINE_SCHEMA_HASH: &str = "5d45c5061c90b3c78de7d18f314ccde452b5cf94082d79ba8cd1a6d741626e7a";
 /// SHA-256 of the manifest of the protocol between engine and content script.
 pub const CONTENT_SCRIPT_SCHEMA_HASH: &str =
-    "22f16f1f14d25ffde5fc2e322619248227a288a96ea8e50e4cbe1f77195f56b7";
+    "f7bfd8fd49b556fa7dee7895a79228031c32ff560dda6018eed7ba7632729e88";

@@ -79,7 +79,7 @@ pub const SNAPSHOT_TOKENS_DEFAULT: u32 = 3_000;
 /// Tokens of what is shown after an action.
 pub const ACTION_TOKENS_DEFAULT: u32 = 1_500;
 /// A text that an assistant, a tool or a page may carry in one item.
-pub const ITEM_TEXT_CHARS_MAX: u64 = 8_388_608;
+pub const ITEM_TEXT_CHARS_MAX: u64 = 16_777_216;
 
 /// How often a client pings.
 pub const PING_INTERVAL_MS: u64 = 20_000;

@@ -276,10 +276,10 @@ fn initialize(submission_id: SubmissionId) -> Op {
 fn cell(scene: &mut Scene, op: &Op) -> String {
     let before = scene.phases();
     let answer = answer_to(&mut scene.stage, op);
-    let said = match &answer {
-        AgentEvent::CommandAck { .. } => "ack".to_owned(),
-        AgentEvent::CommandRejected { code, message, .. } => format!("{}: {message}", name_of(*code)),
-        other => other.event_type().to_owned(),
+    let said = if let AgentEvent::CommandRejected { code, message, .. } = &answer {
+        format!("{}: {message}", name_of(*code))
+    } else {
+        answer.event_type().to_owned()
     };
     let after = scene.phases();
     let is_gone = scene

@@ -168,6 +168,64 @@ fn twenty_thousand_pieces_come_in_order_in_a_bounded_number_of_posts() {
     assert_eq!(text, &want);
 }
 
+/// Streams an answer of so many megabytes.
+fn pour(stage: &mut Stage, megabytes: usize) {
+    let piece = "x".repeat(64 * 1024);
+    let mut body: Vec<Step> = Vec::new();
+    for _ in 0..megabytes * 16 {
+        body.extend([text_step(&piece), Step::Wait(1)]);
+    }
+    body.extend(end_steps("stop"));
+    stage.world.http.push(Reply::stream(body));
+    stage.submit("Pour");
+    stage.world.scheduler.advance(2_000);
+}
+
+#[test]
+fn a_page_that_is_frozen_is_given_up_and_one_that_lives_is_not() {
+    let mut stage = Stage::new(41);
+    let frozen = SimPage::open(&stage.world, &stage.engine, 2, Some(&stage.thread));
+    let elsewhere = SimPage::open(&stage.world, &stage.engine, 3, None);
+    stage.world.scheduler.advance(61_000);
+    pour(&mut stage, 5);
+    pour(&mut stage, 4);
+    let ended = [&stage.page, &frozen, &elsewhere].map(|page| stage.world.clients.ended(page.connection));
+    assert_eq!(ended, [false, true, false], "the page that asked, the frozen one, one that was sent little");
+    stage.check_view();
+}
+
+#[test]
+fn a_thread_of_very_long_answers_opens_with_the_last_of_them_and_shows_the_others_page_by_page() {
+    let mut stage = Stage::new(42);
+    (0..4).for_each(|_| pour(&mut stage, 5));
+    let snapshot = stage.page.subscribe(&stage.thread.clone());
+    let sizes = |items: &[ItemView]| -> Vec<usize> { items.iter().map(|item| item.text.len()).collect() };
+    let (long, said) = (5 * 1024 * 1024, 0);
+    assert_eq!(sizes(&snapshot.items), [said, long, said, long]);
+    let op = Op::ThreadItems {
+        submission_id: stage.page.submission(),
+        thread_id: stage.thread.clone(),
+        before_node_id: snapshot.older_than,
+        limit: 50,
+    };
+    let AgentEvent::ThreadItemsPage { items, older_than, .. } = stage.page.ask(&op) else {
+        panic!("no page")
+    };
+    assert_eq!((sizes(&items), older_than), (vec![said, long, said, long], None));
+}
+
+#[test]
+fn an_answer_without_an_end_is_cut_behind_the_piece_that_makes_it_too_long() {
+    let mut stage = Stage::new(43);
+    pour(&mut stage, 9);
+    let snapshot = stage.page.subscribe(&stage.thread.clone());
+    let answer = snapshot.items.iter().find(|item| item.kind == ItemKind::AssistantMessage).unwrap();
+    assert_eq!(
+        (answer.text.len(), answer.details.as_ref().map(|details| details.partial)),
+        (6 * 1024 * 1024 + 64 * 1024, Some(true))
+    );
+}
+
 #[test]
 fn a_page_that_misses_an_event_notices_and_is_right_again_after_a_snapshot() {
     let mut stage = Stage::new(38);

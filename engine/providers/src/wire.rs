@@ -8,8 +8,8 @@ use crate::failure::{ErrorBody, stream_error};
 use crate::secret::Redactor;
 use crate::types::Quirks;
 
-/// The most text, reasoning, arguments and state of one answer, in bytes.
-pub const OUTPUT_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// The most text, reasoning, arguments and state of one answer, in bytes: what a page can be sent as one item.
+pub const OUTPUT_BYTES_MAX: usize = 6 * 1024 * 1024;
 
 /// How much of something unreadable is shown, in characters.
 pub(crate) const EXCERPT_CHARS_MAX: usize = 120;

@@ -46,6 +46,7 @@ impl<W: World> Engine<W> {
             Some(Connection::New) => None,
             Some(Connection::Open(client)) => Some(client.clone()),
         };
+        self.core.publisher.heard(connection);
         match client {
             None => self.greet(connection, text),
             Some(client) => match decode_op(text) {

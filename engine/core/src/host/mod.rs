@@ -67,7 +67,12 @@ impl<W: World> Engine<W> {
 
     /// A page connected. The shell has checked that it is one of the extension's own.
     pub fn connect(&self, connection: ConnectionKey) {
-        self.connections.borrow_mut().insert(connection, Connection::New);
+        let mut connections = self.connections.borrow_mut();
+        let is_given_up = |key: ConnectionKey, state: &Connection| {
+            matches!(state, Connection::Open(_)) && !self.core.publisher.is_open(key)
+        };
+        connections.retain(|key, state| !is_given_up(*key, state));
+        connections.insert(connection, Connection::New);
     }
 
     /// A page is gone.

@@ -16,6 +16,10 @@ use std::rc::Rc;
 
 /// Most characters of a delta that waits to be sent; a longer one goes out at once.
 const DELTA_CHARS_MAX: usize = 16_384;
+/// What a page that says nothing may leave unread, in bytes.
+const UNREAD_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// After how long a page counts as one that says nothing: it misses three signs of life.
+const SILENCE_MS_MAX: u64 = 3 * limits::PING_INTERVAL_MS;
 
 /// The streams of all threads in one life of the worker.
 pub struct Publisher<W: World> {
@@ -26,14 +30,22 @@ pub struct Publisher<W: World> {
 
 #[derive(Default)]
 struct State {
-    /// Connections whose greeting was accepted.
-    open: BTreeSet<ConnectionKey>,
+    /// Connections whose greeting was accepted, with what they have not confirmed to have read.
+    open: BTreeMap<ConnectionKey, Unread>,
     /// Those of them that were greeted: they get what goes to every page.
     pages: BTreeSet<ConnectionKey>,
     viewers: BTreeMap<ThreadId, BTreeSet<ConnectionKey>>,
     /// The thread that each page asked for last: two threads may answer in another order than they were asked.
     wanted: BTreeMap<ConnectionKey, ThreadId>,
     streams: BTreeMap<ThreadId, Stream>,
+}
+
+/// What was sent to a page since it last said something. A Port tells nobody whether its other end reads: the browser
+/// can freeze a page and keep for it whatever comes.
+#[derive(Default)]
+struct Unread {
+    bytes: usize,
+    heard_ms: u64,
 }
 
 #[derive(Default)]
@@ -54,13 +66,27 @@ impl<W: World> Publisher<W> {
 
     /// A page's greeting was accepted.
     pub fn admit(&self, connection: ConnectionKey) {
-        self.state.borrow_mut().open.insert(connection);
+        let heard_ms = self.world.clock().now_ms();
+        self.state.borrow_mut().open.insert(connection, Unread { bytes: 0, heard_ms });
+    }
+
+    /// A page said something: it has read what was sent before.
+    pub fn heard(&self, connection: ConnectionKey) {
+        let heard_ms = self.world.clock().now_ms();
+        if let Some(unread) = self.state.borrow_mut().open.get_mut(&connection) {
+            *unread = Unread { bytes: 0, heard_ms };
+        }
+    }
+
+    /// Whether a page's greeting was accepted and it was not given up since.
+    pub fn is_open(&self, connection: ConnectionKey) -> bool {
+        self.state.borrow().open.contains_key(&connection)
     }
 
     /// Whether a page's greeting was answered, or the page is gone.
     pub fn is_greeted(&self, connection: ConnectionKey) -> bool {
         let state = self.state.borrow();
-        state.pages.contains(&connection) || !state.open.contains(&connection)
+        state.pages.contains(&connection) || !state.open.contains_key(&connection)
     }
 
     /// Answers a page's greeting. Only the first answer is the greeting's; a snapshot that comes later is sent as the
@@ -73,7 +99,7 @@ impl<W: World> Publisher<W> {
     ) {
         let first = {
             let mut state = self.state.borrow_mut();
-            if !state.open.contains(&connection) {
+            if !state.open.contains_key(&connection) {
                 return;
             }
             state.pages.insert(connection)
@@ -121,7 +147,7 @@ impl<W: World> Publisher<W> {
         self.flush(thread_id);
         let mut state = self.state.borrow_mut();
         let wanted = state.wanted.get(&connection).is_none_or(|wanted| wanted == thread_id);
-        if wanted && state.open.contains(&connection) {
+        if wanted && state.open.contains_key(&connection) {
             state.viewers.retain(|_, viewers| {
                 viewers.remove(&connection);
                 !viewers.is_empty()
@@ -138,13 +164,29 @@ impl<W: World> Publisher<W> {
     /// Answers one page.
     pub fn answer(&self, connection: ConnectionKey, event: AgentEvent) {
         if let Ok(text) = EventFrame::outside(event).encode() {
-            self.world.clients().post(connection, &text);
+            self.post(connection, &text);
         }
     }
 
     /// Answers one page with a text that was encoded before.
     pub fn answer_text(&self, connection: ConnectionKey, text: &str) {
-        self.world.clients().post(connection, text);
+        self.post(connection, text);
+    }
+
+    /// Posts a text, unless the page has left too much unread for too long: then its connection ends, and it connects
+    /// again when it lives again.
+    fn post(&self, page: ConnectionKey, text: &str) {
+        let now_ms = self.world.clock().now_ms();
+        let is_frozen = self.state.borrow_mut().open.get_mut(&page).is_some_and(|unread| {
+            unread.bytes = unread.bytes.saturating_add(text.len());
+            unread.bytes > UNREAD_BYTES_MAX && now_ms.saturating_sub(unread.heard_ms) > SILENCE_MS_MAX
+        });
+        if is_frozen {
+            self.forget(page);
+            self.world.clients().disconnect(page);
+        } else {
+            self.world.clients().post(page, text);
+        }
     }
 
     /// Tells every page something that is not of one thread's stream.
@@ -152,7 +194,7 @@ impl<W: World> Publisher<W> {
         let Ok(text) = EventFrame::outside(event).encode() else { return };
         let pages: Vec<ConnectionKey> = self.state.borrow().pages.iter().copied().collect();
         for page in pages {
-            self.world.clients().post(page, &text);
+            self.post(page, &text);
         }
     }
 
@@ -224,7 +266,7 @@ impl<W: World> Publisher<W> {
         }
         let Ok(text) = (EventFrame { event, cursor: Some(cursor) }).encode() else { return };
         for page in receivers {
-            self.world.clients().post(page, &text);
+            self.post(page, &text);
         }
     }
 }

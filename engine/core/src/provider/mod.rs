@@ -19,6 +19,12 @@ pub const SILENCE_MS_MAX: u64 = 120_000;
 pub const SLOW_PROVIDER_MS: u64 = 10_000;
 /// The longest wait that a live timer does; a longer one is stored, and an alarm ends it.
 pub const LIVE_WAIT_MS_MAX: u64 = 20_000;
+// An answer is cut behind the line that makes it too long: what is kept of it can still be sent to a page.
+const _: () = assert!(
+    (panelot_providers::OUTPUT_BYTES_MAX + panelot_providers::sse::SSE_LINE_BYTES_MAX) as u64
+        <= panelot_protocol::limits::ITEM_TEXT_CHARS_MAX
+);
+
 /// How long an endpoint has to list its models.
 pub const MODELS_MS_MAX: u64 = 4_000;
 /// How long the body of a refusal may take.

@@ -243,6 +243,8 @@ pub struct ItemsPage {
     pub older_than: Option<NodeId>,
 }
 
+/// Text of one page of items, in bytes: a message to a page has room for it several times over.
+const PAGE_TEXT_BYTES_MAX: usize = 12 * 1024 * 1024;
 /// Nodes behind a page that are looked at for what they say of its calls: results and decisions stand near them.
 const PAGE_OUTLOOK_NODES_COUNT: u64 = 64;
 
@@ -274,9 +276,17 @@ pub async fn items_page<S: Store>(
     Ok(ItemsPage { items, older_than })
 }
 
-/// Where the last `limit` items begin. A node's items stay together when there is room for any node.
+/// Where the last `limit` items begin, or fewer when they are long. A node's items stay together when there is room for
+/// any node.
 fn first_of_page(placed: &[(&StoredNode, ItemView)], limit: usize) -> usize {
-    let cut = placed.len().saturating_sub(limit);
+    let mut bytes = 0_usize;
+    let fits = |(_, item): &&(&StoredNode, ItemView)| {
+        bytes = bytes.saturating_add(item.text.len());
+        bytes <= PAGE_TEXT_BYTES_MAX
+    };
+    // The last item is shown however long it is.
+    let count = placed.iter().rev().take(limit).take_while(fits).count().max(1);
+    let cut = placed.len().saturating_sub(count);
     let node_at = |at: usize| placed.get(at).map(|(node, _)| &node.id);
     let whole = (cut..placed.len()).find(|at| *at == 0 || node_at(*at) != node_at(at - 1));
     whole.unwrap_or(cut)
