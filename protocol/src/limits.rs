@@ -81,6 +81,9 @@ pub const ACTION_TOKENS_DEFAULT: u32 = 1_500;
 /// A text that an assistant, a tool or a page may carry in one item.
 pub const ITEM_TEXT_CHARS_MAX: u64 = 16_777_216;
 
+/// The longest that a user can let an endpoint be silent.
+pub const PATIENCE_S_MAX: u64 = 3_600;
+
 /// How often a client pings.
 pub const PING_INTERVAL_MS: u64 = 20_000;
 /// Window in which deltas of one item are merged into one post.

@@ -136,6 +136,21 @@ pub struct ModelEntry {
     pub pricing: Option<ModelPricing>,
 }
 
+/// How long an endpoint may take; what is absent has the engine's own value. A model that is loaded into memory first, or
+/// one that thinks without a word, needs more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, FromJson, Shape, Default)]
+#[serde(rename_all = "camelCase")]
+pub struct Patience {
+    /// Until the first byte of an answer, in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[shape(min = 5, max = limits::PATIENCE_S_MAX)]
+    pub first_byte_s: Option<u32>,
+    /// Between two signs of life in an answer, in seconds; a keep-alive is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[shape(min = 5, max = limits::PATIENCE_S_MAX)]
+    pub silence_s: Option<u32>,
+}
+
 /// A connection as pages see it: without its secrets.
 #[derive(Debug, Clone, PartialEq, Serialize, FromJson, Shape)]
 #[serde(rename_all = "camelCase")]
@@ -168,6 +183,9 @@ pub struct ConnectionView {
     pub enabled: bool,
     /// Its deviations.
     pub quirks: QuirkFlags,
+    /// How long it may take.
+    #[serde(default)]
+    pub patience: Patience,
 }
 
 /// A connection as a page sends it to be stored. The engine normalises the address.
@@ -205,6 +223,9 @@ pub struct ConnectionInput {
     /// Its deviations.
     #[serde(default)]
     pub quirks: QuirkFlags,
+    /// How long it may take.
+    #[serde(default)]
+    pub patience: Patience,
 }
 
 /// A model preset.

@@ -5,10 +5,10 @@
 use panelot_protocol::event::{AgentEvent, ErrorCode, ProviderErrorKind};
 use panelot_protocol::item::ItemStatus;
 use panelot_protocol::op::Op;
-use panelot_protocol::settings::SettingsPatch;
+use panelot_protocol::settings::{ConnectionInput, Patience, SettingsPatch};
 use panelot_protocol::snapshot::{RecoveryReason, WaitingReason};
 use panelot_testkit::http::{end_steps, text_step};
-use panelot_testkit::{Reply, Stage, Step};
+use panelot_testkit::{Reply, Stage, Step, connection_of};
 use serde_json::json;
 
 const KEY: &str = "planted-key-0123456789";
@@ -203,6 +203,26 @@ fn silence_in_the_middle_of_an_answer_ends_it_after_two_minutes() {
     stage.page.advance(121_000);
     stage.check_view();
     assert_eq!(errors(&stage)[0].1, Some(ProviderErrorKind::Timeout));
+    assert_eq!(stage.page.view.as_ref().unwrap().snapshot.items[1].text, "Half");
+}
+
+#[test]
+fn a_connection_can_have_patience_of_its_own() {
+    let mut stage = Stage::new(64);
+    let connection = ConnectionInput {
+        patience: Patience { first_byte_s: Some(600), silence_s: Some(5) },
+        ..connection_of(&["key"])
+    };
+    let patch = SettingsPatch::PutConnection { connection };
+    stage.page.ask(&Op::SettingsUpdate { submission_id: stage.page.submission(), patch });
+    let slow = Reply { head_ms: 550_000, ..Reply::stream(vec![text_step("Half"), Step::Hang]) };
+    stage.world.http.push(slow);
+    stage.submit("Hi");
+    stage.page.advance(554_000);
+    assert_eq!(errors(&stage), []);
+    stage.page.advance(2_000);
+    let said = "the answer stopped within 5 s";
+    assert!(errors(&stage)[0].2.contains(said), "{:?}", errors(&stage));
     assert_eq!(stage.page.view.as_ref().unwrap().snapshot.items[1].text, "Half");
 }
 

@@ -30,4 +30,4 @@ pub use random::Seeded;
 pub use sched::Scheduler;
 pub use stage::{Stage, TAB};
 pub use store::SimStore;
-pub use world::{SimPage, SimWorld};
+pub use world::{SimPage, SimWorld, connection_of};

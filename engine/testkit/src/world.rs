@@ -14,7 +14,8 @@ use panelot_protocol::frame::EventFrame;
 use panelot_protocol::ids::{ClientId, ConnectionId, SubmissionId, ThreadId};
 use panelot_protocol::op::{Op, SubscribeParams};
 use panelot_protocol::settings::{
-    ConnectionInput, ModelCapabilities, ModelEntry, ModelPricing, ProviderKind, QuirkFlags, SettingsPatch,
+    ConnectionInput, ModelCapabilities, ModelEntry, ModelPricing, Patience, ProviderKind, QuirkFlags,
+    SettingsPatch,
 };
 use panelot_protocol::snapshot::ThreadSnapshot;
 use panelot_protocol::turn::ModelRef;
@@ -254,34 +255,9 @@ impl SimPage {
 
     /// Sets one connection up, with a model that is everybody's default.
     pub fn configure(&mut self, keys: &[&str]) {
-        let connection_id = ConnectionId::from("c1");
-        let model = ModelRef { connection_id: connection_id.clone(), model_id: "m1".to_owned() };
-        let entry = ModelEntry {
-            model: model.clone(),
-            display_name: None,
-            capabilities: ModelCapabilities {
-                tool_use: true,
-                vision: false,
-                reasoning: None,
-                max_context: None,
-            },
-            pricing: Some(ModelPricing { input: 1.0, output: 2.0, cache_read: None }),
-        };
-        let connection = ConnectionInput {
-            connection_id,
-            name: "Test".to_owned(),
-            kind: ProviderKind::Openai,
-            base_url: "https://api.test/v1".to_owned(),
-            api_keys: Some(keys.iter().map(|key| (*key).to_owned()).collect()),
-            custom_headers: None,
-            prefix_id: None,
-            models: vec![entry],
-            enabled: true,
-            quirks: QuirkFlags::default(),
-        };
-        for patch in
-            [SettingsPatch::PutConnection { connection }, SettingsPatch::DefaultModel { model: Some(model) }]
-        {
+        let connection = connection_of(keys);
+        let model = connection.models.first().map(|entry| entry.model.clone());
+        for patch in [SettingsPatch::PutConnection { connection }, SettingsPatch::DefaultModel { model }] {
             let op = Op::SettingsUpdate { submission_id: self.submission(), patch };
             let answer = self.ask(&op);
             assert!(matches!(answer, AgentEvent::SettingsUpdated { .. }), "{answer:?}");
@@ -291,6 +267,31 @@ impl SimPage {
     /// The types of all events that came, and forgets them.
     pub fn take_types(&mut self) -> Vec<&'static str> {
         self.inbox.drain(..).map(|frame| frame.event.event_type()).collect()
+    }
+}
+
+/// The connection of [`SimPage::configure`]: one model with prices, without vision.
+pub fn connection_of(keys: &[&str]) -> ConnectionInput {
+    let connection_id = ConnectionId::from("c1");
+    let model = ModelRef { connection_id: connection_id.clone(), model_id: "m1".to_owned() };
+    let entry = ModelEntry {
+        model: model.clone(),
+        display_name: None,
+        capabilities: ModelCapabilities { tool_use: true, vision: false, reasoning: None, max_context: None },
+        pricing: Some(ModelPricing { input: 1.0, output: 2.0, cache_read: None }),
+    };
+    ConnectionInput {
+        connection_id,
+        name: "Test".to_owned(),
+        kind: ProviderKind::Openai,
+        base_url: "https://api.test/v1".to_owned(),
+        api_keys: Some(keys.iter().map(|key| (*key).to_owned()).collect()),
+        custom_headers: None,
+        prefix_id: None,
+        models: vec![entry],
+        enabled: true,
+        quirks: QuirkFlags::default(),
+        patience: Patience::default(),
     }
 }
 

@@ -12,8 +12,8 @@ use panelot_protocol::event::AgentEvent;
 use panelot_protocol::ids::{ConnectionId, SubmissionId, TabId, ThreadId};
 use panelot_protocol::op::Op;
 use panelot_protocol::settings::{
-    Budgets, ConnectionInput, ModelCapabilities, ModelEntry, ModelPricing, ProviderKind, QuirkFlags,
-    SettingsPatch,
+    Budgets, ConnectionInput, ModelCapabilities, ModelEntry, ModelPricing, Patience, ProviderKind,
+    QuirkFlags, SettingsPatch,
 };
 use panelot_protocol::snapshot::ThreadSnapshot;
 use panelot_protocol::turn::ModelRef;
@@ -502,5 +502,6 @@ fn connection(model: &ModelRef) -> ConnectionInput {
         models: vec![ModelEntry { model: model.clone(), display_name: None, capabilities, pricing }],
         enabled: true,
         quirks: QuirkFlags::default(),
+        patience: Patience::default(),
     }
 }

@@ -3,7 +3,8 @@
 use panelot_protocol::ids::ConnectionId;
 use panelot_protocol::limits;
 use panelot_protocol::settings::{
-    ConnectionInput, ConnectionView, Language, ModelCapabilities, ModelEntry, ProviderKind, QuirkFlags,
+    ConnectionInput, ConnectionView, Language, ModelCapabilities, ModelEntry, Patience, ProviderKind,
+    QuirkFlags,
 };
 use panelot_protocol::turn::ModelRef;
 use panelot_providers::templates::templates;
@@ -314,6 +315,7 @@ impl ConnectForm {
             models,
             enabled: true,
             quirks: self.stored.as_ref().map_or_else(QuirkFlags::default, |stored| stored.quirks.clone()),
+            patience: self.stored.as_ref().map(|stored| stored.patience).unwrap_or_default(),
         }
     }
 }
@@ -505,6 +507,7 @@ mod tests {
             models: Vec::new(),
             enabled: true,
             quirks: QuirkFlags::default(),
+            patience: Patience::default(),
         };
         let mut form = ConnectForm::edit(&stored, "m");
         assert_eq!(form.check().map(|checked| checked.connection.api_keys), Ok(None));

@@ -1,9 +1,7 @@
 //! One model call with all its attempts, as an effect that reports while it goes on.
 
 use super::convert::run_error;
-use super::{
-    FIRST_BYTE_MS_MAX, LIVE_WAIT_MS_MAX, Late, REFUSAL_BODY_MS_MAX, SILENCE_MS_MAX, SLOW_PROVIDER_MS, within,
-};
+use super::{LIVE_WAIT_MS_MAX, Late, REFUSAL_BODY_MS_MAX, SLOW_PROVIDER_MS, within};
 use crate::ports::{Clock, Entropy, Http, HttpBody, HttpError, World};
 use crate::settings::{NotReady, ReadyConnection, SettingsBook};
 use crate::store::records::RunError;
@@ -187,10 +185,10 @@ impl<W: World> Attempt<'_, W> {
             .map_err(Fault::before_answer)?;
         let clock = self.world.clock();
         let started_ms = clock.now_ms();
-        let first_byte_at_ms = started_ms.saturating_add(FIRST_BYTE_MS_MAX);
+        let first_byte_at_ms = started_ms.saturating_add(self.ready.first_byte_ms);
         let response = self.patiently(started_ms, first_byte_at_ms, self.world.http().send(request)).await;
         let response = match response {
-            Err(Late) => return Err(too_late("no answer began", FIRST_BYTE_MS_MAX)),
+            Err(Late) => return Err(too_late("no answer began", self.ready.first_byte_ms)),
             Ok(Err(error)) => return Err(http_fault(&error)),
             Ok(Ok(response)) => response,
         };
@@ -234,7 +232,7 @@ impl<W: World> Attempt<'_, W> {
         let mut begun = false;
         let (ended, kind) = loop {
             let chunk = if begun {
-                within(clock, clock.now_ms().saturating_add(SILENCE_MS_MAX), body.chunk()).await
+                within(clock, clock.now_ms().saturating_add(ready.silence_ms), body.chunk()).await
             } else {
                 self.patiently(started_ms, first_byte_at_ms, body.chunk()).await
             };
@@ -255,8 +253,8 @@ impl<W: World> Attempt<'_, W> {
                 }
                 Err(Late) => {
                     let fault = match begun {
-                        true => too_late("the answer stopped", SILENCE_MS_MAX),
-                        false => too_late("no answer began", FIRST_BYTE_MS_MAX),
+                        true => too_late("the answer stopped", ready.silence_ms),
+                        false => too_late("no answer began", self.ready.first_byte_ms),
                     };
                     break (decoder.fail(fault.incomplete.error), fault.kind);
                 }

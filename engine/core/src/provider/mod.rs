@@ -11,10 +11,11 @@ pub use convert::{capabilities, cost_usd, gen_params, overlay, run_error, token_
 pub use models::list_models;
 pub use race::{Late, within};
 
-/// How long an endpoint has for the first byte of an answer.
-pub const FIRST_BYTE_MS_MAX: u64 = 60_000;
-/// How long an endpoint may be silent in the middle of an answer; keep-alives count as life.
-pub const SILENCE_MS_MAX: u64 = 120_000;
+/// How long an endpoint has for the first byte of an answer, unless its connection says otherwise.
+pub const FIRST_BYTE_MS: u64 = 60_000;
+/// How long an endpoint may be silent in the middle of an answer, unless its connection says otherwise; keep-alives count
+/// as life.
+pub const SILENCE_MS: u64 = 120_000;
 /// After how long without a first byte the user is told.
 pub const SLOW_PROVIDER_MS: u64 = 10_000;
 /// The longest wait that a live timer does; a longer one is stored, and an alarm ends it.

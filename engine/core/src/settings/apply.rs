@@ -171,6 +171,7 @@ async fn put_connection<V: Vault>(
         models: models.collect(),
         enabled: input.enabled,
         quirks: input.quirks,
+        patience: input.patience,
     };
     settings.learned.retain(|(model, _)| model.connection_id != view.connection_id);
     let stored = StoredConnection { view, keys, headers };

@@ -2,6 +2,7 @@
 
 use super::SettingsBook;
 use crate::ports::{KeyValueError, Vault, VaultError, World};
+use crate::provider::{FIRST_BYTE_MS, SILENCE_MS};
 use panelot_protocol::ids::ConnectionId;
 use panelot_protocol::settings::{MaxTokensField, ProviderKind, QuirkFlags};
 use panelot_protocol::turn::ModelRef;
@@ -17,6 +18,10 @@ pub struct ReadyConnection {
     pub connection: Connection,
     /// Its keys in the order of use; empty for an endpoint that needs none.
     pub keys: Vec<Secret>,
+    /// How long it may take until the first byte of an answer, in milliseconds.
+    pub first_byte_ms: u64,
+    /// How long it may be silent in the middle of an answer, in milliseconds.
+    pub silence_ms: u64,
 }
 
 /// Why a connection cannot be used.
@@ -80,7 +85,16 @@ impl<W: World> SettingsBook<W> {
         for adjustment in learned.flat_map(|(_, adjustments)| adjustments) {
             connection.quirks = connection.quirks.adjusted(*adjustment);
         }
-        Ok(ReadyConnection { id: id.clone(), connection, keys })
+        let ms = |seconds: Option<u32>, otherwise_ms: u64| {
+            seconds.map_or(otherwise_ms, |seconds| u64::from(seconds).saturating_mul(1_000))
+        };
+        Ok(ReadyConnection {
+            id: id.clone(),
+            connection,
+            keys,
+            first_byte_ms: ms(view.patience.first_byte_s, FIRST_BYTE_MS),
+            silence_ms: ms(view.patience.silence_s, SILENCE_MS),
+        })
     }
 }
 

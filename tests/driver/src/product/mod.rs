@@ -7,7 +7,8 @@ use anyhow::Result;
 use panelot_protocol::ids::ConnectionId;
 use panelot_protocol::op::Op;
 use panelot_protocol::settings::{
-    ConnectionInput, ModelCapabilities, ModelEntry, ProviderKind, QuirkFlags, SettingsPatch, SiteAccess,
+    ConnectionInput, ModelCapabilities, ModelEntry, Patience, ProviderKind, QuirkFlags, SettingsPatch,
+    SiteAccess,
 };
 use panelot_protocol::turn::ModelRef;
 
@@ -48,6 +49,7 @@ pub async fn connect_provider(page: &Page, base_url: &str, keys: &[&str]) -> Res
         models: vec![entry],
         enabled: true,
         quirks: QuirkFlags::default(),
+        patience: Patience::default(),
     };
     let patches = [
         SettingsPatch::PutConnection { connection },
