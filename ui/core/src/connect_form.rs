@@ -315,7 +315,7 @@ impl ConnectForm {
             models,
             enabled: true,
             quirks: self.stored.as_ref().map_or_else(QuirkFlags::default, |stored| stored.quirks.clone()),
-            patience: self.stored.as_ref().map(|stored| stored.patience).unwrap_or_default(),
+            patience: self.stored.as_ref().map_or_else(Patience::default, |stored| stored.patience),
         }
     }
 }
