@@ -81,6 +81,8 @@ pub const ACTION_TOKENS_DEFAULT: u32 = 1_500;
 /// A text that an assistant, a tool or a page may carry in one item.
 pub const ITEM_TEXT_CHARS_MAX: u64 = 16_777_216;
 
+/// The shortest that a user can let an endpoint be silent.
+pub const PATIENCE_S_MIN: u64 = 5;
 /// The longest that a user can let an endpoint be silent.
 pub const PATIENCE_S_MAX: u64 = 3_600;
 

@@ -143,11 +143,11 @@ pub struct ModelEntry {
 pub struct Patience {
     /// Until the first byte of an answer, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[shape(min = 5, max = limits::PATIENCE_S_MAX)]
+    #[shape(min = limits::PATIENCE_S_MIN, max = limits::PATIENCE_S_MAX)]
     pub first_byte_s: Option<u32>,
     /// Between two signs of life in an answer, in seconds; a keep-alive is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[shape(min = 5, max = limits::PATIENCE_S_MAX)]
+    #[shape(min = limits::PATIENCE_S_MIN, max = limits::PATIENCE_S_MAX)]
     pub silence_s: Option<u32>,
 }
 

@@ -97,6 +97,10 @@ pub struct ConnectForm {
     pub vision: bool,
     /// Whether the user said so, and its name no longer decides.
     pub vision_chosen: bool,
+    /// Seconds until the first byte of an answer; empty for the usual ones.
+    pub first_byte: String,
+    /// Seconds of silence in an answer; empty for the usual ones.
+    pub silence: String,
     /// The connection as it is stored, when there is one.
     pub stored: Option<ConnectionView>,
 }
@@ -112,6 +116,10 @@ pub enum Field {
     Key,
     /// The model.
     Model,
+    /// The wait for the first byte.
+    FirstByte,
+    /// The silence in an answer.
+    Silence,
 }
 
 /// What is wrong with a field.
@@ -157,6 +165,8 @@ impl ConnectForm {
             model: String::new(),
             vision: false,
             vision_chosen: false,
+            first_byte: String::new(),
+            silence: String::new(),
             stored: None,
         };
         form.choose(FIRST_TEMPLATE, language);
@@ -180,6 +190,8 @@ impl ConnectForm {
             model: entry.map_or_else(|| model.to_owned(), |entry| entry.model.model_id.clone()),
             vision: entry.is_none_or(|entry| entry.capabilities.vision),
             vision_chosen: entry.is_some(),
+            first_byte: seconds_text(view.patience.first_byte_s),
+            silence: seconds_text(view.patience.silence_s),
             stored: Some(view.clone()),
         }
     }
@@ -270,11 +282,22 @@ impl ConnectForm {
         } else if model.chars().any(is_hidden) {
             complain(Field::Model, plain(Key::FieldModelHidden));
         }
+        let mut seconds = |field, key, text: &str| match seconds_of(text) {
+            Ok(seconds) => seconds,
+            Err(()) => {
+                complain(field, plain(key));
+                None
+            }
+        };
+        let patience = Patience {
+            first_byte_s: seconds(Field::FirstByte, Key::FieldFirstByte, &self.first_byte),
+            silence_s: seconds(Field::Silence, Key::FieldSilence, &self.silence),
+        };
         let (Ok(address), true) = (address, complaints.is_empty()) else { return Err(complaints) };
         let model = ModelRef { connection_id: self.connection_id.clone(), model_id: model.to_owned() };
         Ok(Checked {
             host_pattern: pattern(&address),
-            connection: self.input(name, &address, key, &model),
+            connection: ConnectionInput { patience, ..self.input(name, &address, key, &model) },
             model,
         })
     }
@@ -315,9 +338,24 @@ impl ConnectForm {
             models,
             enabled: true,
             quirks: self.stored.as_ref().map_or_else(QuirkFlags::default, |stored| stored.quirks.clone()),
-            patience: self.stored.as_ref().map_or_else(Patience::default, |stored| stored.patience),
+            patience: Patience::default(),
         }
     }
+}
+
+fn seconds_text(seconds: Option<u32>) -> String {
+    seconds.map_or_else(String::new, |seconds| seconds.to_string())
+}
+
+/// Whole seconds within the limits; an empty text is none.
+fn seconds_of(text: &str) -> Result<Option<u32>, ()> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let seconds: u32 = text.parse().map_err(|_| ())?;
+    let range = limits::PATIENCE_S_MIN..=limits::PATIENCE_S_MAX;
+    if range.contains(&u64::from(seconds)) { Ok(Some(seconds)) } else { Err(()) }
 }
 
 /// Characters that cannot be seen, or that turn the direction of what follows: a name with them is not what it seems.
@@ -492,6 +530,20 @@ mod tests {
     fn the_permission_pattern_has_no_port() {
         let form = ConnectForm { base_url: "http://127.0.0.1:8080/v1".into(), ..form() };
         assert_eq!(form.check().map(|checked| checked.host_pattern), Ok("http://127.0.0.1/*".to_owned()));
+    }
+
+    #[test]
+    fn waiting_times_are_whole_seconds_within_limits_or_nothing() {
+        let checked = |first_byte: &str, silence: &str| {
+            let form = ConnectForm { first_byte: first_byte.into(), silence: silence.into(), ..form() };
+            let fields = |complaints: Vec<Complaint>| complaints.into_iter().map(|c| c.field).collect();
+            form.check().map(|checked| checked.connection.patience).map_err(fields)
+        };
+        let patience = |first_byte_s, silence_s| Ok::<_, Vec<Field>>(Patience { first_byte_s, silence_s });
+        assert_eq!(checked("", " "), patience(None, None));
+        assert_eq!(checked(" 5 ", "3600"), patience(Some(5), Some(3_600)));
+        assert_eq!(checked("4", "3601"), Err(vec![Field::FirstByte, Field::Silence]));
+        assert_eq!(checked("1e2", "-5"), Err(vec![Field::FirstByte, Field::Silence]));
     }
 
     #[test]

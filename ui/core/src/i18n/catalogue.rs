@@ -317,6 +317,11 @@ catalogue! {
     ConnModel: "Model", "模型";
     ConnModelHint: "The id that the provider uses, for instance from its model list.", "服务商使用的模型标识，可在其模型列表中查到。";
     ConnVision: "The model sees images", "模型支持图片";
+    ConnPatience: "Waiting times", "等待时间";
+    ConnFirstByte: "Seconds until an answer begins", "回答开始前的最长秒数";
+    ConnFirstByteHint: "Empty for 60. A local model that is loaded first may need more.", "留空为 60。需要先加载的本机模型可能需要更久。";
+    ConnSilence: "Seconds of silence in an answer", "回答中途静默的最长秒数";
+    ConnSilenceHint: "Empty for 120.", "留空为 120。";
     ConnSave: "Save", "保存";
     ConnSaving: "Saving", "正在保存";
     ConnSaved: "Saved.", "已保存。";
@@ -349,6 +354,8 @@ catalogue! {
     FieldKeyAscii: "API key: must hold ASCII letters, digits and signs only.", "API 密钥：只能包含 ASCII 字母、数字和符号。";
     FieldUrlAscii: "Base URL: the host `{part}` has letters outside ASCII; enter its xn-- form.", "基础 URL：主机名 `{part}` 含有非 ASCII 字符，请输入其 xn-- 形式。";
     FieldKeySpace: "API key: must not hold spaces or line breaks.", "API 密钥：不能包含空格或换行。";
+    FieldFirstByte: "Seconds until an answer begins: whole seconds from 5 to 3600, or nothing.", "回答开始前的最长秒数：5 到 3600 的整数，或留空。";
+    FieldSilence: "Seconds of silence in an answer: whole seconds from 5 to 3600, or nothing.", "回答中途静默的最长秒数：5 到 3600 的整数，或留空。";
     FieldModelEmpty: "Model: must not be empty.", "模型：不能为空。";
     FieldModelLong: "Model: longer than {max} characters.", "模型：超过 {max} 个字符。";
 

@@ -21,6 +21,8 @@ const fn id_of(field: Field) -> &'static str {
         Field::Url => "conn-url",
         Field::Key => "conn-key",
         Field::Model => "conn-model",
+        Field::FirstByte => "conn-first-byte",
+        Field::Silence => "conn-silence",
     }
 }
 
@@ -104,6 +106,8 @@ pub fn Connect(initial: ConnectForm, make_default: bool, done: EventHandler<()>)
 fn Fields(form: Signal<ConnectForm>, complaints: Signal<Vec<Complaint>>) -> Element {
     let store = use_context::<Store>();
     let language = *store.language.read();
+    // What is cleared while it is edited stays in view.
+    let set_before = use_hook(|| !form.peek().first_byte.is_empty() || !form.peek().silence.is_empty());
     let shown = form.read();
     let key_hint = if shown.keeps_key() {
         Some(Key::ConnKeyStored)
@@ -146,7 +150,18 @@ fn Fields(form: Signal<ConnectForm>, complaints: Signal<Vec<Complaint>>) -> Elem
             }
             {store.t(Key::ConnVision)}
         }
+        details { class: "field", open: set_before || complaints.read().iter().any(is_of_patience),
+            summary { "data-testid": "conn-patience", {store.t(Key::ConnPatience)} }
+            Line { field: Field::FirstByte, label: Key::ConnFirstByte, hint: Some(Key::ConnFirstByteHint), value: shown.first_byte.clone(), complaints, kind: "text",
+                change: move |value| form.with_mut(|form| form.first_byte = value) }
+            Line { field: Field::Silence, label: Key::ConnSilence, hint: Some(Key::ConnSilenceHint), value: shown.silence.clone(), complaints, kind: "text",
+                change: move |value| form.with_mut(|form| form.silence = value) }
+        }
     }
+}
+
+const fn is_of_patience(complaint: &Complaint) -> bool {
+    matches!(complaint.field, Field::FirstByte | Field::Silence)
 }
 
 #[component]
