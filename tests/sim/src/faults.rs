@@ -50,10 +50,7 @@ impl Simulation {
             Fault::EventTwice(user) => self.users[user].event_fault = Some(EventFault::Twice),
             Fault::EventsSwapped(user) => self.users[user].event_fault = Some(EventFault::Swapped),
             Fault::ClockAhead(ms) => self.set_clock(self.world.scheduler.now_ms() + ms),
-            Fault::ClockBack(ms) => {
-                self.past.clock_back = true;
-                self.set_clock(self.world.scheduler.now_ms() - ms);
-            }
+            Fault::ClockBack(ms) => self.set_clock(self.world.scheduler.now_ms() - ms),
             Fault::TwoWorkers(polls) => self.overlap(polls),
         }
     }

@@ -190,26 +190,24 @@ fn whole_answers(simulation: &Simulation, problems: &mut Vec<String>) {
 
 /// Messages that waited in the queue of a thread came to their turn in the order of their acknowledgement.
 fn queue_order(simulation: &Simulation, problems: &mut Vec<String>) {
-    if simulation.past.clock_back {
-        return;
-    }
     let nodes = all::<StoredNode>(&simulation.world, Table::Nodes);
     let runs = all::<StoredRun>(&simulation.world, Table::Runs);
     let sent = simulation.users.iter().flat_map(|user| &user.submitted);
-    let queued: BTreeSet<&str> = sent
+    let acknowledged: BTreeMap<&str, u64> = sent
         .filter_map(|sent| match (&sent.op, &sent.event) {
-            (Op::TurnEnqueue { .. }, Some(AgentEvent::CommandAck { run_id: Some(run), .. })) => {
-                Some(run.as_str())
-            }
+            (
+                Op::TurnEnqueue { .. },
+                Some(AgentEvent::CommandAck { run_id: Some(run), revision: Some(revision), .. }),
+            ) => Some((run.as_str(), *revision)),
             _ => None,
         })
         .collect();
     let mut began: Vec<(&ThreadId, u64, u64)> = runs
         .iter()
-        .filter(|run| queued.contains(run.id.as_str()))
         .filter_map(|run| {
+            let revision = acknowledged.get(run.id.as_str())?;
             let node = nodes.iter().find(|node| Some(&node.id) == run.user_node_id.as_ref())?;
-            Some((&run.thread_id, run.created_at_ms, node.seq))
+            Some((&run.thread_id, *revision, node.seq))
         })
         .collect();
     began.sort();

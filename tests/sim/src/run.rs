@@ -85,8 +85,6 @@ pub struct Simulation {
 /// Things that happened.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Past {
-    /// The clock was set back: later runs may bear earlier times.
-    pub clock_back: bool,
     /// Two workers lived at once: the alarm, which nobody can read, is what the last one thought.
     pub two_workers: bool,
 }
