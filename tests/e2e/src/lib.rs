@@ -3,6 +3,7 @@
 //! `cargo xtask test` builds the bundle and sets the variables; a test run by hand takes `dist/chrome`.
 
 pub mod seed;
+pub mod stored;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -24,7 +25,9 @@ pub const DIST_VARIABLE: &str = "PANELOT_DIST";
 pub const WITHIN: Duration = Duration::from_secs(120);
 /// The key of the demo connection. It must never leave for anywhere but its endpoint.
 pub const KEY: &str = "sk-planted-key-7f3a";
-/// How many browsers run at once.
+/// The name of the engine's database.
+pub const DATABASE: &str = "panelot";
+/// How many browsers work at once; those that rest are not counted.
 const BROWSERS_MAX: usize = 2;
 
 static BROWSERS: Semaphore = Semaphore::const_new(BROWSERS_MAX);
@@ -65,7 +68,8 @@ pub struct World {
     pub site: Site,
     /// The session that collects what the worker complains about, while it is watched.
     watched: Mutex<Option<Session>>,
-    _turn: SemaphorePermit<'static>,
+    /// The right to work; `None` while it rests.
+    turn: Mutex<Option<SemaphorePermit<'static>>>,
 }
 
 impl World {
@@ -87,7 +91,7 @@ impl World {
         let fixtures = Some(workspace()?.join("tests/e2e/fixtures"));
         let site = Site::start(SiteOptions { fixtures, ..SiteOptions::from_environment() }).await?;
         let browser = Browser::launch(options).await?;
-        let world = Self { browser, provider, site, watched: Mutex::new(None), _turn: turn };
+        let world = Self { browser, provider, site, watched: Mutex::new(None), turn: Mutex::new(Some(turn)) };
         world.watch().await?;
         Ok(world)
     }
@@ -112,6 +116,18 @@ impl World {
             Some(session) => session.detach().await,
             None => Ok(()),
         }
+    }
+
+    /// Waits for something that takes the machine nothing but time, and lets another browser work meanwhile.
+    ///
+    /// # Errors
+    /// What the wait ended with.
+    pub async fn resting<T>(&self, wait: impl Future<Output = Result<T>>) -> Result<T> {
+        drop(self.turn.lock().unwrap_or_else(PoisonError::into_inner).take());
+        let waited = wait.await;
+        let turn = BROWSERS.acquire().await?;
+        *self.turn.lock().unwrap_or_else(PoisonError::into_inner) = Some(turn);
+        waited
     }
 
     /// Opens a page of the site and the chat page beside it, connected to the provider.

@@ -8,8 +8,8 @@ use panelot_protocol::ids::{ConnectionId, NodeId, RunId, ThreadId};
 use panelot_protocol::turn::{ModelRef, TokenUsage, UserInput};
 use serde_json::{Map, Value, json};
 
-/// The name of the engine's database.
-const DATABASE: &str = "panelot";
+use crate::DATABASE;
+
 /// When the seeded threads were made, in milliseconds since 1970; late, so that they head the list.
 const SEEDED_AT_MS: u64 = 4_000_000_000_000;
 /// How many rows go into one message to the page.

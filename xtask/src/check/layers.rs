@@ -23,8 +23,8 @@ const MAY_USE: [(&str, &[&str]); 14] = [
     ("panelot-ui", &["panelot-protocol", "panelot-providers"]),
     ("panelot-ui-web", &["panelot-protocol", "panelot-providers", "panelot-ui"]),
     ("panelot-driver", &["panelot-protocol"]),
-    // The stories seed databases with stored records.
-    ("panelot-e2e", &["panelot-driver", "panelot-engine", "panelot-protocol"]),
+    // The stories seed databases with stored records, and draw from a seed.
+    ("panelot-e2e", &["panelot-driver", "panelot-engine", "panelot-protocol", "panelot-testkit"]),
     ("panelot-sim", &["panelot-engine", "panelot-protocol", "panelot-providers", "panelot-testkit"]),
     ("xtask", &["panelot-driver", "panelot-protocol"]),
 ];

@@ -17,7 +17,7 @@ mod stream;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result};
 use tokio::net::TcpListener;
@@ -71,6 +71,10 @@ pub struct RecordedRequest {
     pub request: ParsedRequest,
     /// How it ended.
     pub outcome: Outcome,
+    /// When it came.
+    pub came_at: SystemTime,
+    /// When its last byte was handed over, or nobody wanted more; `None` while it runs.
+    pub ended_at: Option<SystemTime>,
 }
 
 /// A running demo provider. Dropping it closes the server and everything that hangs on it.
@@ -214,7 +218,9 @@ impl State {
         let mut inner = self.lock();
         let index = inner.requests.len();
         if index < REQUESTS_KEPT_MAX {
-            inner.requests.push(RecordedRequest { request: request.clone(), outcome: Outcome::Running });
+            let (request, outcome) = (request.clone(), Outcome::Running);
+            let came_at = SystemTime::now();
+            inner.requests.push(RecordedRequest { request, outcome, came_at, ended_at: None });
         }
         inner.violations.extend(violations);
         index
@@ -223,6 +229,7 @@ impl State {
     fn finish(&self, index: usize, outcome: Outcome) {
         if let Some(recorded) = self.lock().requests.get_mut(index) {
             recorded.outcome = outcome;
+            recorded.ended_at = Some(SystemTime::now());
         }
     }
 }

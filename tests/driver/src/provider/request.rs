@@ -137,6 +137,17 @@ impl ParsedRequest {
     #[must_use]
     pub fn results(&self) -> Vec<ToolResult> {
         let start = self.messages.iter().rposition(|message| message.role == Role::User).unwrap_or(0);
+        self.results_from(start)
+    }
+
+    /// All calls of the conversation, each with its result, in order. Words that the engine puts in for the user,
+    /// such as those of a turn that goes on, do not part them.
+    #[must_use]
+    pub fn all_results(&self) -> Vec<ToolResult> {
+        self.results_from(0)
+    }
+
+    fn results_from(&self, start: usize) -> Vec<ToolResult> {
         let since: Vec<&ChatMessage> = self.messages.iter().skip(start).collect();
         let calls = since.iter().flat_map(|message| &message.calls);
         calls

@@ -1,0 +1,12 @@
+//! The stories, one module each, in one program: those that mostly wait run beside those that work.
+
+mod approvals;
+mod background;
+mod bad_input;
+mod handshake;
+mod keyboard;
+mod main_job;
+mod many_kills;
+mod miniwob;
+mod screens;
+mod worker_kills;
