@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: start, injection, snapshots, streaming and sizes, side by side.
+//! `cargo xtask bench`: what a person waits for, start, snapshots, streaming, long threads, sizes and memory.
 
 use anyhow::Result;
 use clap::Parser;
@@ -15,6 +15,9 @@ struct BenchArgs {
     /// Measure the bundle that is in dist/chrome, as it is.
     #[arg(long)]
     no_build: bool,
+    /// Measure only these: sizes, start, latency, page, stream, threads, memory. Without any, all but memory, which
+    /// takes minutes.
+    parts: Vec<String>,
 }
 
 /// Measures the release bundle.
@@ -29,7 +32,8 @@ pub fn bench(setup: &Setup, args: &[String]) -> Result<()> {
         Err(answer) => answer.exit(),
     };
     let mut bench = native_cargo(setup);
-    bench.args(["run", "--quiet", "--locked", "--package", "panelot-e2e", "--bin", "bench"]);
+    bench.args(["run", "--quiet", "--locked", "--package", "panelot-e2e", "--bin", "bench", "--"]);
+    bench.args(&args.parts);
     if args.no_build {
         bench.env("PANELOT_DIST", setup.paths.dist(Browser::Chrome.name()));
         bench.env("PANELOT_CHROMIUM", setup::browser(setup)?.chromium);

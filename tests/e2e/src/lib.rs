@@ -2,8 +2,12 @@
 //!
 //! `cargo xtask test` builds the bundle and sets the variables; a test run by hand takes `dist/chrome`.
 
+#![expect(clippy::indexing_slicing, reason = "an index into a JSON value that lacks it gives null")]
+
+pub mod memory;
 pub mod seed;
 pub mod stored;
+pub mod talk;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};

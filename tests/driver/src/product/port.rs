@@ -38,8 +38,11 @@ impl EnginePort {
     pub async fn open(page: &Page) -> Result<Self> {
         let open = "(name) => {
             const port = chrome.runtime.connect({ name });
-            const kept = { port, messages: [], closed: false };
-            port.onMessage.addListener((message) => kept.messages.push(message));
+            const kept = { port, messages: [], times: [], closed: false };
+            port.onMessage.addListener((message) => {
+                kept.times.push(performance.timeOrigin + performance.now());
+                kept.messages.push(message);
+            });
             port.onDisconnect.addListener(() => { kept.closed = true; });
             globalThis.__testPorts ??= [];
             return globalThis.__testPorts.push(kept) - 1;
@@ -79,14 +82,25 @@ impl EnginePort {
         }
     }
 
-    /// Sends a text as it is.
+    /// Sends an Op without waiting for its answer, and gives the time of sending in milliseconds since 1970.
     ///
     /// # Errors
     /// When the Port is closed.
-    pub async fn send(&self, text: &str) -> Result<()> {
-        let send = "(index, text) => { globalThis.__testPorts[index].port.postMessage(text); return true; }";
-        self.page.call::<bool>(send, &[json!(self.index), json!(text)]).await?;
-        Ok(())
+    pub async fn say(&self, op: impl FnOnce(SubmissionId) -> Op) -> Result<f64> {
+        self.send(&serde_json::to_string(&op(SubmissionId::new(fresh_id())))?).await
+    }
+
+    /// Sends a text as it is, and gives the time of sending in milliseconds since 1970.
+    ///
+    /// # Errors
+    /// When the Port is closed.
+    pub async fn send(&self, text: &str) -> Result<f64> {
+        let send = "(index, text) => {
+            const now = performance.timeOrigin + performance.now();
+            globalThis.__testPorts[index].port.postMessage(text);
+            return now;
+        }";
+        self.page.call(send, &[json!(self.index), json!(text)]).await
     }
 
     /// Waits for a message and gives the first that is wanted, also an earlier one.
@@ -100,6 +114,34 @@ impl EnginePort {
         .await
     }
 
+    /// Waits for a message behind the first `skip` ones, and gives the first that is wanted with the time at which the
+    /// page got it, in milliseconds since 1970.
+    ///
+    /// # Errors
+    /// As [`EnginePort::message`].
+    pub async fn heard(
+        &self,
+        what: &str,
+        skip: usize,
+        wanted: impl Fn(&Value) -> bool,
+    ) -> Result<(Value, f64)> {
+        let read = "(index, skip) => {
+            const kept = globalThis.__testPorts[index];
+            return kept.messages.slice(skip).map((message, at) => [message, kept.times[skip + at]]);
+        }";
+        until(what, Duration::from_secs(ANSWER_S_MAX), || async {
+            let heard: Vec<(String, f64)> = self.page.call(read, &[json!(self.index), json!(skip)]).await?;
+            for (text, time) in heard {
+                let message = serde_json::from_str(&text).context("a message that is no JSON")?;
+                if wanted(&message) {
+                    return Ok(Some((message, time)));
+                }
+            }
+            Ok(None)
+        })
+        .await
+    }
+
     /// Everything that the engine has said so far.
     ///
     /// # Errors
@@ -108,6 +150,14 @@ impl EnginePort {
         let texts: Vec<String> =
             self.page.call("(index) => globalThis.__testPorts[index].messages", &[json!(self.index)]).await?;
         texts.iter().map(|text| serde_json::from_str(text).context("a message that is no JSON")).collect()
+    }
+
+    /// How many messages the engine has sent so far.
+    ///
+    /// # Errors
+    /// When the page is gone.
+    pub async fn count(&self) -> Result<usize> {
+        self.page.call("(index) => globalThis.__testPorts[index].messages.length", &[json!(self.index)]).await
     }
 
     /// Whether the engine has closed the Port.

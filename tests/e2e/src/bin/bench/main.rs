@@ -2,6 +2,8 @@
 
 #![expect(clippy::indexing_slicing, reason = "an index into a JSON value that lacks it gives null")]
 
+mod latency;
+mod memory;
 mod page;
 mod sizes;
 mod start;
@@ -10,7 +12,7 @@ mod threads;
 
 use std::path::PathBuf;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use panelot_driver::LaunchOptions;
 use panelot_driver::provider::{ParsedRequest, Reply};
 use panelot_e2e::{World, dist, workspace};
@@ -39,18 +41,43 @@ impl Measured {
     }
 }
 
+/// What is measured, by the name that chooses it alone. The last takes minutes, and is measured only by its name.
+const PARTS: [&str; 7] = ["sizes", "start", "latency", "page", "stream", "threads", "memory"];
+
 #[tokio::main]
 async fn main() -> Result<()> {
+    let chosen: Vec<String> = std::env::args().skip(1).collect();
+    for part in &chosen {
+        ensure!(PARTS.contains(&part.as_str()), "`{part}` is none of: {}", PARTS.join(", "));
+    }
+    let is_chosen = |part: &str| match chosen.as_slice() {
+        [] => part != "memory",
+        chosen => chosen.iter().any(|one| one == part),
+    };
     let dist = dist()?;
-    let mut lines = sizes::measure(&dist)?;
-    let options = LaunchOptions { also_load: vec![empty_extension()?], ..LaunchOptions::new(dist) };
+    // Times on a machine that has other work say little.
+    if let Ok(load) = std::fs::read_to_string("/proc/loadavg") {
+        let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        println!("load {} on {processors} processors", load.split(' ').next().unwrap_or_default());
+    }
+    let mut lines = Vec::new();
+    let options = LaunchOptions { also_load: vec![empty_extension()?], ..LaunchOptions::new(dist.clone()) };
     let world = World::start_with(|_: &ParsedRequest| Reply::text("not yet"), &options).await?;
     world.unwatch().await?;
-    lines.extend(start::measure(&world).await?);
-    lines.extend(page::measure(&world).await?);
-    lines.extend(stream::measure(&world).await?);
-    lines.extend(threads::measure(&world).await?);
-    report(&lines);
+    for part in PARTS.into_iter().filter(|part| is_chosen(part)) {
+        let measured = match part {
+            "sizes" => sizes::measure(&dist),
+            "start" => start::measure(&world).await,
+            "latency" => latency::measure(&world).await,
+            "page" => page::measure(&world).await,
+            "stream" => stream::measure(&world).await,
+            "threads" => threads::measure(&world).await,
+            _ => memory::measure(&world).await,
+        };
+        let measured = measured.with_context(|| format!("while measuring {part}"))?;
+        report(&measured);
+        lines.extend(measured);
+    }
     world.end()?;
     let missed: Vec<&str> = lines.iter().filter_map(|line| line.missed.as_deref()).collect();
     ensure!(missed.is_empty(), "limits that were not kept:\n  {}", missed.join("\n  "));
