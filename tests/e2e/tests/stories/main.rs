@@ -3,10 +3,14 @@
 mod approvals;
 mod background;
 mod bad_input;
+mod dialogs;
 mod handshake;
 mod keyboard;
 mod main_job;
 mod many_kills;
 mod miniwob;
+mod reopened;
 mod screens;
+mod steering;
+mod stop;
 mod worker_kills;

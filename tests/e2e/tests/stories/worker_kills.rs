@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use panelot_driver::product::by_test_id;
-use panelot_driver::provider::{FormFiller, ParsedRequest, Piece, Reply};
+use panelot_driver::provider::{Fault, FormFiller, ParsedRequest, Piece, Reply};
 use panelot_e2e::{WITHIN, World};
 use serde_json::{Value, json};
 
@@ -99,5 +99,58 @@ async fn killed_between_a_write_and_its_result_the_user_decides_and_nothing_is_s
     assert_eq!((more, sign_ups(&world)), (0, vec![expected()]), "{}", chat.shown().await);
     let answer = chat.last("message-assistant").await?.map(|line| line.text).unwrap_or_default();
     assert!(answer.contains("Welcome, Ada Lovelace. You are number 1."), "{answer}");
+    world.end()
+}
+
+/// Waits for a word on the page, and tells it.
+fn waiter(request: &ParsedRequest) -> Reply {
+    if !request.offers("read_page") {
+        return Reply::text("A wait");
+    }
+    match request.last_result() {
+        None => Reply::call("wait_for", json!({ "text": "the word", "timeMs": 60_000 })),
+        Some(_) => Reply::text("The word has come."),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_in_a_read_the_read_goes_on_by_itself_and_nobody_is_asked() -> Result<()> {
+    let world = World::start(waiter).await?;
+    let (page, chat) = world.chat_beside("fixtures/press.html").await?;
+    chat.submit("Wait for the word").await?;
+    chat.page.appears("[data-testid=tool-row][data-status=running]").await?;
+    world.kill_worker().await?;
+    let add =
+        "document.body.append(Object.assign(document.createElement('p'), { textContent: 'the word' })), true";
+    page.evaluate::<bool>(add).await?;
+    chat.page.shows("The word has come.").await?;
+    chat.idle().await?;
+    assert_eq!(chat.page.count(&by_test_id("recovery")).await?, 0);
+    assert_eq!(chat.page.count("[data-testid=tool-row][data-status=done]").await?, 1);
+    world.end()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_in_a_retry_wait_nothing_is_sent_until_the_user_lets_it_go_on() -> Result<()> {
+    let world = World::start(waiter).await?;
+    let (page, chat) = world.chat_beside("fixtures/press.html").await?;
+    let add =
+        "document.body.append(Object.assign(document.createElement('p'), { textContent: 'the word' })), true";
+    page.evaluate::<bool>(add).await?;
+    chat.submit("Wait for the word").await?;
+    chat.page.shows("The word has come.").await?;
+    chat.idle().await?;
+    world.provider.fail_next(Fault::rate_limit(Duration::from_secs(10)));
+    chat.submit("Wait for the word again").await?;
+    chat.page.appears(&by_test_id("countdown")).await?;
+    world.kill_worker().await?;
+    chat.page.appears(&by_test_id("continue")).await?;
+    let before = world.provider.requests().len();
+    chat.page.focus(&by_test_id("continue")).await?;
+    assert_eq!(world.provider.requests().len(), before);
+    chat.page.press("Enter").await?;
+    chat.page.disappears(&by_test_id("recovery")).await?;
+    chat.idle().await?;
+    assert_eq!(chat.page.count(&by_test_id("message-user")).await?, 2);
     world.end()
 }
