@@ -194,8 +194,9 @@ pub enum AgentEvent {
         submission_id: SubmissionId,
         /// The chunk's place, from 0.
         index: u32,
-        /// How many there are.
-        total: u32,
+        /// How many there are; only the last one knows.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        total: Option<u32>,
         /// The text.
         #[shape(len_max = limits::TRANSFER_CHUNK_CHARS_MAX)]
         chunk: String,
@@ -208,8 +209,13 @@ pub enum AgentEvent {
         /// Threads that were brought in.
         threads: u64,
         /// What was wrong, each with its path; with one or more, nothing was written.
-        #[shape(items_max = 1_000, len_max = limits::MESSAGE_CHARS_MAX)]
+        #[shape(items_max = limits::IMPORT_PROBLEMS_COUNT_MAX, len_max = limits::MESSAGE_CHARS_MAX)]
         problems: Vec<String>,
+        /// What the document holds and an import never brings in, because it could widen what may be done or where
+        /// data goes.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[shape(items_max = limits::LEFT_OUT_COUNT_MAX)]
+        left_out: Vec<LeftOut>,
     },
     /// A turn runs, or goes on.
     #[serde(rename = "turn.start")]
@@ -509,6 +515,45 @@ pub enum ErrorCode {
     InvalidCommand,
     /// The engine's own failure.
     Internal,
+    /// There is no room left to store this.
+    StorageFull,
+    /// Another window keeps the database from being upgraded.
+    StorageBlocked,
+    /// The stored data is of a newer version.
+    StorageNewer,
+    /// The stored data cannot be read.
+    StorageDamaged,
+    /// The browser did not store this, or does not say whether it did.
+    StorageFailed,
+    /// An import was cut off before anything of it was stored.
+    ImportInterrupted,
+}
+
+/// Something that an import leaves out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, FromJson, Shape)]
+#[serde(rename_all = "camelCase")]
+pub struct LeftOut {
+    /// What it is.
+    pub kind: LeftOutKind,
+    /// Its name, or a rule as `allow category:write https://shop.example`.
+    #[shape(len_max = limits::MESSAGE_CHARS_MAX)]
+    pub name: String,
+}
+
+/// What an import leaves out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, FromJson, Shape)]
+#[serde(rename_all = "snake_case")]
+pub enum LeftOutKind {
+    /// A connection.
+    Connection,
+    /// A model preset.
+    Preset,
+    /// A permission rule.
+    Rule,
+    /// A thread's preset that is not here.
+    ThreadPreset,
+    /// Every other setting of the document.
+    Settings,
 }
 
 /// Kinds of endpoint failures.

@@ -28,6 +28,20 @@ pub const CURSOR_CHARS_MAX: u64 = 256;
 pub const CHUNK_BASE64_CHARS_MAX: u64 = 1_398_104;
 /// One chunk of an export or import.
 pub const TRANSFER_CHUNK_CHARS_MAX: u64 = 1_048_576;
+/// The document of one import, in bytes of UTF-8. It is held in memory while it comes.
+pub const IMPORT_BYTES_MAX: u64 = 64 << 20;
+/// Problems of an import that are named; the last one says how many more there are.
+pub const IMPORT_PROBLEMS_COUNT_MAX: u64 = 100;
+/// Things left out by an import that are named.
+pub const LEFT_OUT_COUNT_MAX: u64 = 1_000;
+/// One attachment, in bytes.
+pub const ATTACHMENT_BYTES_MAX: u64 = 20 << 20;
+/// One piece of an attachment, in bytes.
+pub const ATTACHMENT_PIECE_BYTES_MAX: u64 = 1 << 20;
+/// All attachments together, in bytes; beyond it the oldest lose their content.
+pub const ATTACHMENTS_BYTES_MAX: u64 = 200 << 20;
+/// How long an attachment may stay that no message refers to.
+pub const ORPHAN_LIFETIME_MS: u64 = 24 * 3_600_000;
 /// Chunks of one transfer.
 pub const TRANSFER_CHUNKS_COUNT_MAX: u64 = 4_096;
 /// Items in one page of a thread's path.

@@ -317,7 +317,7 @@ pub enum Op {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         connection_id: Option<ConnectionId>,
     },
-    /// Asks for all data as one JSON document in chunks.
+    /// Asks for all data as one JSON document in chunks. It changes nothing: sent again, it begins again.
     #[serde(rename = "data.export")]
     DataExport {
         /// The submission.
@@ -325,7 +325,8 @@ pub enum Op {
         /// Whether attachments' bytes are in it.
         include_attachments: bool,
     },
-    /// Brings a chunk of a JSON document; the last one starts the import.
+    /// Brings a chunk of a JSON document, in order, each after the answer to the one before; the last one starts the
+    /// import.
     #[serde(rename = "data.import")]
     DataImport {
         /// The submission.
@@ -467,6 +468,7 @@ impl Op {
             | Self::ThreadItems { .. }
             | Self::SettingsGet { .. }
             | Self::ModelsList { .. }
+            | Self::DataExport { .. }
             | Self::Ping { .. } => true,
             Self::ThreadCreate { .. }
             | Self::ThreadDelete { .. }
@@ -488,7 +490,6 @@ impl Op {
             | Self::InteractionResponse { .. }
             | Self::AttachmentPut { .. }
             | Self::SettingsUpdate { .. }
-            | Self::DataExport { .. }
             | Self::DataImport { .. } => false,
         }
     }
@@ -516,12 +517,14 @@ pub struct ThreadPatch {
     /// Archived or not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub archived: Option<bool>,
-    /// New preset.
+    /// New preset; null for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub preset: Option<PresetId>,
-    /// New folder.
+    #[shape(nullable)]
+    pub preset: Option<Option<PresetId>>,
+    /// New folder; null for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub folder_id: Option<FolderId>,
+    #[shape(nullable)]
+    pub folder_id: Option<Option<FolderId>>,
     /// New tags.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[shape(items_max = limits::TAGS_COUNT_MAX, len_max = limits::NAME_CHARS_MAX)]

@@ -91,12 +91,14 @@ pub struct ThreadMetaPatch {
     /// Archived or not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub archived: Option<bool>,
-    /// New preset.
+    /// New preset; null for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub preset: Option<PresetId>,
-    /// New folder.
+    #[shape(nullable)]
+    pub preset: Option<Option<PresetId>>,
+    /// New folder; null for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub folder_id: Option<FolderId>,
+    #[shape(nullable)]
+    pub folder_id: Option<Option<FolderId>>,
     /// New tags.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[shape(items_max = limits::TAGS_COUNT_MAX, len_max = limits::NAME_CHARS_MAX)]

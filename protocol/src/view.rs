@@ -281,8 +281,8 @@ pub fn patch_meta(meta: &mut ThreadMeta, revision: u64, patch: &ThreadMetaPatch)
     set(&mut meta.tags, &patch.tags);
     set(&mut meta.stats, &patch.stats);
     set_some(&mut meta.leaf_id, &patch.leaf_id);
-    set_some(&mut meta.preset, &patch.preset);
-    set_some(&mut meta.folder_id, &patch.folder_id);
+    set(&mut meta.preset, &patch.preset);
+    set(&mut meta.folder_id, &patch.folder_id);
     set_some(&mut meta.param_overrides, &patch.param_overrides);
     set_some(&mut meta.cost_ceiling_usd, &patch.cost_ceiling_usd);
 }

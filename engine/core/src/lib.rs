@@ -2,6 +2,7 @@
 //!
 //! [`Engine`] is what a worker's shell starts and calls; everything that it needs of the world is a port.
 
+pub mod attachments;
 pub mod host;
 pub mod mutants;
 pub mod permission;
@@ -12,6 +13,7 @@ pub mod settings;
 pub mod store;
 pub mod thread;
 pub mod tools;
+pub mod transfer;
 pub mod turn;
 
 pub use host::Engine;

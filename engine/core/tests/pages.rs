@@ -3,7 +3,7 @@
 use panelot_engine::ports::{Clients, ConnectionKey, StoreError};
 use panelot_protocol::approval::ApprovalDecision;
 use panelot_protocol::event::{AgentEvent, ErrorCode};
-use panelot_protocol::ids::SubmissionId;
+use panelot_protocol::ids::{FolderId, PresetId};
 use panelot_protocol::item::{ItemKind, ItemView};
 use panelot_protocol::op::{Op, ThreadPatch};
 use panelot_protocol::turn::UserInput;
@@ -115,7 +115,7 @@ fn a_full_disk_refuses_the_message_and_loses_nothing() {
     let mut stage = Stage::new(35);
     stage.world.store.fail_next_commit(StoreError::Full);
     let answer = stage.submit("Hi");
-    assert_eq!(rejected(&answer).unwrap().0, ErrorCode::Internal);
+    assert_eq!(rejected(&answer).unwrap().0, ErrorCode::StorageFull);
     stage.world.http.push(Reply::text(&["Hello."]));
     assert!(matches!(stage.submit("Hi"), AgentEvent::CommandAck { .. }));
     let thread = stage.thread.clone();
@@ -315,16 +315,6 @@ fn receipts_are_forgotten_after_seven_days_and_not_before() {
     assert_eq!(receipts(&stage), 0);
 }
 
-#[test]
-fn an_op_that_this_build_cannot_do_says_so() {
-    let mut stage = Stage::new(41);
-    let op = Op::DataExport { submission_id: stage.page.submission(), include_attachments: false };
-    let answer = stage.page.ask(&op);
-    assert!(rejected(&answer).unwrap().1.contains("data.export"));
-    let unknown: SubmissionId = stage.page.submission();
-    assert!(stage.page.answer_to(&unknown).is_none());
-}
-
 /// The items of the thread, read from its end to its begin in pages of so many.
 #[expect(clippy::panic, reason = "a helper of tests fails at once")]
 fn read_in_pages(stage: &mut Stage, limit: u32) -> Vec<ItemView> {
@@ -373,5 +363,81 @@ fn a_thread_in_pages_of_any_size_is_the_thread_of_its_snapshot() {
     assert_eq!(whole.len(), 8, "{whole:?}");
     for limit in 1..=9 {
         assert_eq!(read_in_pages(&mut stage, limit), whole, "in pages of {limit}");
+    }
+}
+
+#[test]
+fn a_preset_and_a_folder_are_set_and_cleared_and_an_absent_field_leaves_them() {
+    let mut stage = Stage::new(48);
+    let (preset, folder) = (PresetId::from("p1"), FolderId::from("f1"));
+    let set = ThreadPatch {
+        preset: Some(Some(preset.clone())),
+        folder_id: Some(Some(folder.clone())),
+        ..ThreadPatch::default()
+    };
+    let rename = ThreadPatch { title: Some("Other".to_owned()), ..ThreadPatch::default() };
+    let clear = ThreadPatch { preset: Some(None), folder_id: Some(None), ..ThreadPatch::default() };
+    let mut seen = Vec::new();
+    for patch in [set, rename, clear] {
+        let op = Op::ThreadUpdate {
+            submission_id: stage.page.submission(),
+            thread_id: stage.thread.clone(),
+            patch,
+        };
+        let answer = stage.page.ask(&op);
+        assert!(matches!(answer, AgentEvent::CommandAck { .. }), "{answer:?}");
+        let thread = &stage.page.view.as_ref().unwrap().snapshot.thread;
+        seen.push((thread.preset.clone(), thread.folder_id.clone()));
+    }
+    let both = (Some(preset), Some(folder));
+    assert_eq!(seen, [both.clone(), both, (None, None)]);
+    stage.check_view();
+}
+
+#[test]
+fn a_database_that_takes_nothing_refuses_the_same_submission_the_same_way_again() {
+    let mut stage = Stage::new(49);
+    for _ in 0..8 {
+        stage.world.store.fail_next_commit(StoreError::Full);
+    }
+    let patch = ThreadPatch { title: Some("Lost".to_owned()), ..ThreadPatch::default() };
+    let op =
+        Op::ThreadUpdate { submission_id: stage.page.submission(), thread_id: stage.thread.clone(), patch };
+    let first = stage.page.ask(&op);
+    assert_eq!(rejected(&first).unwrap().0, ErrorCode::StorageFull);
+    stage.world.store.forget_faults();
+    stage.page.inbox.clear();
+    assert_eq!(stage.page.ask(&op), first, "the same submission gets the answer that was given");
+    stage.check_view();
+    assert_ne!(stage.page.view.as_ref().unwrap().snapshot.thread.title, "Lost");
+}
+
+#[test]
+fn each_failure_of_the_database_is_told_by_a_code_of_its_own() {
+    let cases = [
+        (StoreError::Full, ErrorCode::StorageFull, true),
+        (StoreError::Blocked, ErrorCode::StorageBlocked, true),
+        (StoreError::Aborted("x".to_owned()), ErrorCode::StorageFailed, true),
+        (StoreError::Newer, ErrorCode::StorageNewer, false),
+        (StoreError::Corrupt("x".to_owned()), ErrorCode::StorageDamaged, false),
+    ];
+    for (place, (fault, code, retryable)) in cases.into_iter().enumerate() {
+        let mut stage = Stage::new(140 + u64::try_from(place).unwrap());
+        stage.world.store.fail_next_commit(fault.clone());
+        let create =
+            Op::ThreadCreate { submission_id: stage.page.submission(), preset: None, folder_id: None };
+        let answer = stage.page.ask(&create);
+        let AgentEvent::CommandRejected { code: told, retryable: again, .. } = answer else {
+            panic!("{fault:?}: {answer:?}")
+        };
+        assert_eq!((told, again), (code, retryable), "a commit fails with {fault:?}");
+        stage.world.store.fail_next_read(fault.clone());
+        let answer = stage.page.ask(&Op::ThreadList {
+            submission_id: stage.page.submission(),
+            cursor: None,
+            query: None,
+            archived: None,
+        });
+        assert_eq!(rejected(&answer).unwrap().0, code, "a read fails with {fault:?}");
     }
 }

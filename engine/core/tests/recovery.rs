@@ -258,7 +258,7 @@ fn a_change_that_the_disk_refuses_leaves_the_running_turn_alone_and_is_refused_t
     let (mut stage, op) = rename_while_it_answers(41);
     stage.world.store.fail_next_commit(StoreError::Full);
     let first = stage.page.ask(&op);
-    assert!(matches!(first, AgentEvent::CommandRejected { code: ErrorCode::Internal, .. }), "{first:?}");
+    assert!(matches!(first, AgentEvent::CommandRejected { code: ErrorCode::StorageFull, .. }), "{first:?}");
     assert_eq!(stage.page.ask(&op), first);
     stage.page.advance(10_000);
     stage.check_view();

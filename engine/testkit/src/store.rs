@@ -5,6 +5,7 @@ use crate::sched::Scheduler;
 use panelot_engine::ports::{Commit, Query, Row, Store, StoreError, Table};
 use panelot_engine::store::MemoryStore;
 use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::future::Future;
 use std::rc::Rc;
 
@@ -20,6 +21,8 @@ pub struct SimStore {
 struct Faults {
     /// Errors of the next commits, one each.
     commits: RefCell<Vec<StoreError>>,
+    /// Errors of the next reads, one each.
+    read_errors: RefCell<VecDeque<StoreError>>,
     /// Whether nothing is answered.
     stuck: Cell<bool>,
     reads: Cell<u64>,
@@ -42,6 +45,11 @@ impl SimStore {
         self.faults.commits.borrow_mut().push(error);
     }
 
+    /// Makes the next read fail.
+    pub fn fail_next_read(&self, error: StoreError) {
+        self.faults.read_errors.borrow_mut().push_back(error);
+    }
+
     /// Lets a function look at each commit that will be applied.
     pub fn set_watch(&self, watch: impl FnMut(&Commit, &MemoryStore) + 'static) {
         *self.faults.watch.borrow_mut() = Some(Box::new(watch));
@@ -55,6 +63,7 @@ impl SimStore {
     /// From now on nothing fails.
     pub fn forget_faults(&self) {
         self.faults.commits.borrow_mut().clear();
+        self.faults.read_errors.borrow_mut().clear();
         self.faults.stuck.set(false);
     }
 
@@ -90,6 +99,9 @@ impl Store for SimStore {
         async move {
             this.faults.reads.set(this.faults.reads.get() + 1);
             this.pass().await;
+            if let Some(error) = this.faults.read_errors.borrow_mut().pop_front() {
+                return Err(error);
+            }
             Ok(this.memory.read_now(&queries))
         }
     }

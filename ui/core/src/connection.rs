@@ -345,9 +345,6 @@ fn back_off_ms(attempts: u32, chance_permille: u64) -> u64 {
 /// The submission that an event answers for good. A chunk of an export answers with the last one.
 #[must_use]
 pub fn ends_submission(event: &AgentEvent) -> Option<&SubmissionId> {
-    let has_more = matches!(
-        event,
-        AgentEvent::DataExported { index, total, .. } if index.saturating_add(1) < *total
-    );
+    let has_more = matches!(event, AgentEvent::DataExported { total: None, .. });
     if has_more { None } else { event.submission_id() }
 }

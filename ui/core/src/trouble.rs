@@ -51,6 +51,12 @@ impl Trouble {
             ErrorCode::NotConfigured => (Key::ErrNotConfigured, Step::OpenModels),
             ErrorCode::InvalidCommand => (Key::ErrInvalid, Step::None),
             ErrorCode::Internal => (Key::ErrInternal, Step::TryAgain),
+            ErrorCode::StorageFull => (Key::ErrStorageFull, Step::None),
+            ErrorCode::StorageBlocked => (Key::ErrStorageBlocked, Step::None),
+            ErrorCode::StorageNewer => (Key::ErrStorageNewer, Step::Reload),
+            ErrorCode::StorageDamaged => (Key::ErrStorageDamaged, Step::None),
+            ErrorCode::StorageFailed => (Key::ErrStorageFailed, Step::TryAgain),
+            ErrorCode::ImportInterrupted => (Key::ErrImportInterrupted, Step::None),
         };
         Self {
             key,
@@ -110,6 +116,33 @@ mod tests {
             Trouble::of(ErrorCode::ProviderError, "401", Some(ProviderErrorKind::Auth), Some(&details));
         assert_eq!(trouble.text(Language::English), "OpenAI refused the key (401). Check it under Models.");
         assert_eq!(trouble.step, Step::OpenModels);
+    }
+
+    #[test]
+    fn each_failure_of_the_database_says_what_can_be_done() {
+        let cases = [
+            (
+                ErrorCode::StorageFull,
+                "There is no room left to store this. Free some space on the disk, or delete chats.",
+            ),
+            (
+                ErrorCode::StorageBlocked,
+                "A window of an older version keeps the data open. Close it, then try again.",
+            ),
+            (
+                ErrorCode::StorageNewer,
+                "The stored data is of a newer version of Panelot. Update the extension.",
+            ),
+            (
+                ErrorCode::StorageDamaged,
+                "Stored data cannot be read: x. Export what is left under “Your data”.",
+            ),
+            (ErrorCode::StorageFailed, "The browser did not store this: x. Try again."),
+            (ErrorCode::ImportInterrupted, "An import was cut off. Nothing was changed: start it again."),
+        ];
+        for (code, want) in cases {
+            assert_eq!(Trouble::of(code, "x", None, None).text(Language::English), want);
+        }
     }
 
     #[test]

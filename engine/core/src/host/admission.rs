@@ -32,8 +32,6 @@ enum Route {
     Desk,
     /// Answered at once.
     Pong,
-    /// Refused: this build cannot do it.
-    NotYet(&'static str),
     /// Refused: it has its place at the beginning of a connection.
     Again,
 }
@@ -78,6 +76,7 @@ impl<W: World> Engine<W> {
         };
         self.connections.borrow_mut().insert(connection, Connection::Open(client_id.clone()));
         self.core.publisher.admit(connection);
+        self.look_for_import();
         let Some(subscribe) = subscribe else {
             return self.core.publisher.greet(connection, submission_id, None);
         };
@@ -161,10 +160,6 @@ impl<W: World> Engine<W> {
                 }
             }
             Route::Pong => self.core.publisher.answer(connection, AgentEvent::Pong { submission_id }),
-            Route::NotYet(what) => {
-                let answer = rejected(&submission_id, ErrorCode::InvalidCommand, what);
-                self.core.publisher.answer(connection, answer);
-            }
             Route::Again => {
                 let message = "initialize: this connection is initialized already";
                 let answer = rejected(&submission_id, ErrorCode::InvalidCommand, message);
@@ -195,7 +190,7 @@ impl<W: World> Engine<W> {
                 Ok(None) => engine.desk.refuse_unknown(mail).await,
                 Err(problem) => {
                     let Some((op, _)) = mail.op() else { return };
-                    let answer = rejected(op.submission_id(), ErrorCode::Internal, &problem.to_string());
+                    let answer = rejected(op.submission_id(), problem.code(), &problem.to_string());
                     engine.core.publisher.answer(mail.connection, answer);
                 }
             }
@@ -243,11 +238,11 @@ fn route(op: &Op) -> Route {
         | Op::ThreadList { .. }
         | Op::SettingsGet { .. }
         | Op::SettingsUpdate { .. }
-        | Op::ModelsList { .. } => Route::Desk,
+        | Op::ModelsList { .. }
+        | Op::AttachmentPut { .. }
+        | Op::DataExport { .. }
+        | Op::DataImport { .. } => Route::Desk,
         Op::Ping { .. } => Route::Pong,
-        Op::AttachmentPut { .. } => Route::NotYet("attachment.put: this build cannot store attachments yet"),
-        Op::DataExport { .. } => Route::NotYet("data.export: this build cannot export data yet"),
-        Op::DataImport { .. } => Route::NotYet("data.import: this build cannot import data yet"),
     }
 }
 
@@ -258,6 +253,6 @@ pub(super) fn rejected(submission_id: &SubmissionId, code: ErrorCode, message: &
         code,
         message: message.to_owned(),
         thread_id: None,
-        retryable: code == ErrorCode::Internal,
+        retryable: crate::thread::may_work_later(code),
     }
 }

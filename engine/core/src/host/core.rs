@@ -19,6 +19,12 @@ pub struct Core<W: World> {
     pub publisher: Rc<Publisher<W>>,
     /// Badge, alarm, staying awake.
     pub presence: Rc<Presence<W>>,
+    /// Refusals that the database did not take.
+    pub(crate) unstored: crate::thread::Unstored,
+    /// The import that is coming, if one is.
+    pub(crate) incoming: crate::transfer::Incoming,
+    /// Whether an export is being written: one at a time.
+    pub(crate) exporting: std::cell::Cell<bool>,
 }
 
 impl<W: World> Core<W> {
@@ -32,6 +38,9 @@ impl<W: World> Core<W> {
             presence: Rc::new(Presence::new(world.clone(), Rc::clone(&publisher))),
             publisher,
             world,
+            unstored: crate::thread::Unstored::default(),
+            incoming: crate::transfer::Incoming::default(),
+            exporting: std::cell::Cell::new(false),
         }
     }
 

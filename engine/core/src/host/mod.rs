@@ -18,7 +18,7 @@ use crate::provider::within;
 use crate::store::repo;
 use crate::thread::{Handle, Mail, Urgent, mailbox, run};
 use futures::future::FutureExt;
-use panelot_protocol::event::AgentEvent;
+use panelot_protocol::event::{AgentEvent, ErrorCode};
 use panelot_protocol::ids::{ClientId, TabId, ThreadId};
 use panelot_protocol::limits;
 use std::cell::{Cell, RefCell};
@@ -37,6 +37,8 @@ pub struct Engine<W: World> {
     actors: RefCell<BTreeMap<ThreadId, Handle>>,
     desk: desk::Desk<W>,
     tabs_told_soon: Cell<bool>,
+    /// Whether this worker has looked for an import that another one left.
+    import_looked_for: Cell<bool>,
     me: Weak<Self>,
 }
 
@@ -59,6 +61,7 @@ impl<W: World> Engine<W> {
             connections: RefCell::default(),
             actors: RefCell::default(),
             tabs_told_soon: Cell::new(false),
+            import_looked_for: Cell::new(false),
             me: me.clone(),
         });
         engine.wake_unfinished();
@@ -131,6 +134,30 @@ impl<W: World> Engine<W> {
             }
             // What is not swept now is swept by a later worker.
             let _ = sweep::sweep(&engine.core).await;
+            let _ = crate::attachments::sweep_orphans(&engine.core).await;
+        });
+    }
+
+    /// When the first page of this worker comes: says that an import was cut off, if one was.
+    fn look_for_import(&self) {
+        if self.import_looked_for.replace(true) {
+            return;
+        }
+        let core = Rc::clone(&self.core);
+        self.spawn(async move {
+            // What is not found now is found by the next worker.
+            if let Ok(true) = sweep::take_import_mark(&core).await {
+                core.publisher.tell(AgentEvent::Error {
+                    submission_id: None,
+                    thread_id: None,
+                    turn_id: None,
+                    code: ErrorCode::ImportInterrupted,
+                    message: "an import was cut off before its end; nothing was changed".to_owned(),
+                    retryable: false,
+                    error_kind: None,
+                    provider_details: None,
+                });
+            }
         });
     }
 

@@ -38,6 +38,8 @@ struct State {
     /// The thread that each page asked for last: two threads may answer in another order than they were asked.
     wanted: BTreeMap<ConnectionKey, ThreadId>,
     streams: BTreeMap<ThreadId, Stream>,
+    /// What the next page is told behind its greeting, because no page was there.
+    untold: Vec<AgentEvent>,
 }
 
 /// What was sent to a page since it last said something. A Port tells nobody whether its other end reads: the browser
@@ -114,6 +116,10 @@ impl<W: World> Publisher<W> {
                     snapshot,
                 },
             );
+            let untold = std::mem::take(&mut self.state.borrow_mut().untold);
+            for event in untold {
+                self.answer(connection, event);
+            }
         } else if let Some(snapshot) = snapshot {
             self.answer(connection, AgentEvent::ThreadSubscribed { submission_id, snapshot });
         }
@@ -195,6 +201,15 @@ impl<W: World> Publisher<W> {
         let pages: Vec<ConnectionKey> = self.state.borrow().pages.iter().copied().collect();
         for page in pages {
             self.post(page, &text);
+        }
+    }
+
+    /// Tells every page something; when there is none, the next one is told.
+    pub fn tell(&self, event: AgentEvent) {
+        if self.anybody() {
+            self.broadcast(event);
+        } else {
+            self.state.borrow_mut().untold.push(event);
         }
     }
 

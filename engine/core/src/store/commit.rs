@@ -3,6 +3,7 @@
 use super::records::Record;
 use crate::mutants::mutant;
 use crate::ports::{Commit, Durability, Expect, Key, StoreError, Table};
+use panelot_protocol::event::ErrorCode;
 use thiserror::Error;
 
 /// Why data was not read or written.
@@ -29,6 +30,21 @@ pub enum RepoError {
         /// Why.
         reason: String,
     },
+}
+
+impl RepoError {
+    /// What pages are told: by it they say, in the user's language, what happened and what can be done.
+    #[must_use]
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::Store(StoreError::Full) => ErrorCode::StorageFull,
+            Self::Store(StoreError::Newer) => ErrorCode::StorageNewer,
+            Self::Store(StoreError::Blocked) => ErrorCode::StorageBlocked,
+            Self::Store(StoreError::Corrupt(_)) | Self::Damaged { .. } => ErrorCode::StorageDamaged,
+            Self::Store(StoreError::Aborted(_) | StoreError::Unknown(_)) => ErrorCode::StorageFailed,
+            Self::Store(StoreError::Conflict(_)) | Self::Unstorable { .. } => ErrorCode::Internal,
+        }
+    }
 }
 
 /// Collects a commit; a record that cannot be stored is reported by [`CommitBuilder::build`].

@@ -37,6 +37,16 @@ pub(crate) enum Broken {
     Step(#[from] crate::turn::IllegalStep),
 }
 
+impl Broken {
+    /// What pages are told.
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::Repo(problem) => problem.code(),
+            Self::Silent | Self::Step(_) => ErrorCode::Internal,
+        }
+    }
+}
+
 /// Why an actor ended.
 enum Exit {
     /// Nothing to do.
@@ -104,7 +114,7 @@ pub(crate) async fn run<W: World>(
             Err(problem) => {
                 failures = failures.saturating_add(1);
                 if failures >= FAILURES_COUNT_MAX {
-                    refuse_waiting(&core, &mut inbox, &Absence::Failure(problem.to_string())).await;
+                    refuse_waiting(&core, &mut inbox, &Absence::Failure(problem)).await;
                     if leave() {
                         return;
                     }
@@ -124,7 +134,7 @@ pub(crate) async fn run<W: World>(
                 again = true;
                 tell_failure(&core, &id, &problem);
                 if failures >= FAILURES_COUNT_MAX {
-                    refuse_waiting(&core, &mut inbox, &Absence::Failure(problem.to_string())).await;
+                    refuse_waiting(&core, &mut inbox, &Absence::Failure(problem)).await;
                     if leave() {
                         return;
                     }
@@ -169,7 +179,7 @@ fn tell_failure<W: World>(core: &Core<W>, id: &ThreadId, problem: &Broken) {
                 submission_id: None,
                 thread_id: Some(id.clone()),
                 turn_id: None,
-                code: ErrorCode::Internal,
+                code: problem.code(),
                 message: problem.to_string(),
                 retryable: true,
                 error_kind: None,
@@ -182,7 +192,7 @@ fn tell_failure<W: World>(core: &Core<W>, id: &ThreadId, problem: &Broken) {
 /// Why nobody can take an Op.
 enum Absence {
     NoThread,
-    Failure(String),
+    Failure(Broken),
 }
 
 /// Answers all that waits of a thread that cannot be served.
@@ -205,13 +215,13 @@ async fn refuse_one<W: World>(core: &Rc<Core<W>>, mail: &Mail, absence: &Absence
     };
     let (code, message) = match absence {
         Absence::NoThread => (ErrorCode::ThreadNotFound, "there is no such thread".to_owned()),
-        Absence::Failure(problem) => (ErrorCode::Internal, problem.clone()),
+        Absence::Failure(problem) => (problem.code(), problem.to_string()),
     };
     if op.is_query() {
         return core.publisher.answer(mail.connection, super::receipt::refusal(op, code, message));
     }
     // The Op that deleted the thread may come again: its receipt outlives the thread.
-    super::refuse(&core.world, &core.publisher, mail, code, message).await;
+    super::refuse(core, mail, code, message).await;
 }
 
 impl<W: World> Actor<W> {

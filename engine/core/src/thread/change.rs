@@ -4,6 +4,7 @@ use super::actor::{Actor, Broken};
 use super::{Mail, receipt_of};
 use crate::mutants::mutant;
 use crate::ports::{Commit, Query, Row, Store, StoreError, Table, World};
+use crate::store::attachments::StoredAttachment;
 use crate::store::records::{
     NodePayload, Record, RunState, StoredApproval, StoredInteraction, StoredNode, StoredReceipt, StoredRun,
     StoredThread,
@@ -135,6 +136,20 @@ impl Change {
         }
     }
 
+    /// Makes attachments those of a run's message.
+    pub fn refer(&mut self, attachments: &[StoredAttachment], run_id: &RunId) {
+        for before in attachments {
+            self.builder.unchanged(before);
+            let mut after = before.clone();
+            after.revision = before.revision.saturating_add(1);
+            after.thread_id = Some(self.thread_id());
+            if !after.references.contains(run_id) {
+                after.references.push(run_id.clone());
+            }
+            self.builder.put(&after);
+        }
+    }
+
     /// Removes a queued run.
     pub fn delete_run(&mut self, run: &StoredRun) {
         self.builder.unchanged(run);
@@ -232,8 +247,8 @@ fn patch_between(before: &StoredThread, after: &StoredThread, path_replaced: boo
         path_replaced,
         pinned: changed(&before.pinned, &after.pinned),
         archived: changed(&before.archived, &after.archived),
-        preset: changed_some(&before.preset, &after.preset),
-        folder_id: changed_some(&before.folder_id, &after.folder_id),
+        preset: changed(&before.preset, &after.preset),
+        folder_id: changed(&before.folder_id, &after.folder_id),
         tags: changed(&before.tags, &after.tags),
         param_overrides: changed_some(&before.param_overrides, &after.param_overrides),
         cost_ceiling_usd: changed_some(&before.cost_ceiling_usd, &after.cost_ceiling_usd),

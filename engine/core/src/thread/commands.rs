@@ -59,7 +59,7 @@ impl<W: World> Actor<W> {
         let mut attempt = 0;
         loop {
             attempt += 1;
-            let outcome = match recall(&self.core.world, &mail.client, op, fingerprint).await {
+            let outcome = match recall(&self.core, &mail.client, op, fingerprint).await {
                 Ok(Recall::Answered(text)) => {
                     self.core.publisher.answer_text(mail.connection, &text);
                     return Ok(());
@@ -76,8 +76,7 @@ impl<W: World> Actor<W> {
             if again && attempt < ATTEMPTS_COUNT_MAX && self.reload().await.is_ok() {
                 continue;
             }
-            let (core, message) = (&self.core, problem.to_string());
-            refuse(&core.world, &core.publisher, mail, ErrorCode::Internal, message).await;
+            refuse(&self.core, mail, problem.code(), problem.to_string()).await;
             if matches!(&problem, Broken::Repo(error) if changed_nothing(error)) {
                 // The thread is as this actor believes: what runs goes on.
                 return Ok(());
@@ -163,11 +162,11 @@ impl<W: World> Actor<W> {
                 self.fork_turn(submission_id, sibling_of_node_id, input, overrides.as_ref()).await?
             }
             Op::TurnSteer { submission_id, expected_turn_id, input, .. } => {
-                self.steer(submission_id, expected_turn_id, input)
+                self.steer(submission_id, expected_turn_id, input).await?
             }
             Op::TurnInterrupt { submission_id, .. } => self.interrupt(submission_id)?,
             Op::QueueUpdate { submission_id, run_id, input, overrides, .. } => {
-                self.update_queued(submission_id, run_id, input, overrides.as_ref())?
+                self.update_queued(submission_id, run_id, input, overrides.as_ref()).await?
             }
             Op::QueueRemove { submission_id, run_id, .. } => self.remove_queued(submission_id, run_id),
             Op::QueueRelease { submission_id, .. } => Ok(self.release_queue(submission_id)),
@@ -239,11 +238,11 @@ impl<W: World> Actor<W> {
         if let Some(tags) = &patch.tags {
             thread.tags.clone_from(tags);
         }
-        if patch.preset.is_some() {
-            thread.preset.clone_from(&patch.preset);
+        if let Some(preset) = &patch.preset {
+            thread.preset.clone_from(preset);
         }
-        if patch.folder_id.is_some() {
-            thread.folder_id.clone_from(&patch.folder_id);
+        if let Some(folder_id) = &patch.folder_id {
+            thread.folder_id.clone_from(folder_id);
         }
         if patch.param_overrides.is_some() {
             thread.param_overrides.clone_from(&patch.param_overrides);

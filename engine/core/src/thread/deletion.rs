@@ -3,6 +3,8 @@
 use crate::mutants::mutant;
 use crate::ports::{Index, Key, Query, Store, Table};
 use crate::store::RepoError;
+use crate::store::attachments::StoredAttachment;
+use crate::store::records::Record;
 use crate::store::repo::under;
 use panelot_protocol::ids::ThreadId;
 
@@ -10,7 +12,7 @@ use panelot_protocol::ids::ThreadId;
 ///
 /// # Errors
 /// When the database fails.
-pub(super) async fn rows_of_thread<S: Store>(
+pub(crate) async fn rows_of_thread<S: Store>(
     store: &S,
     id: &ThreadId,
 ) -> Result<Vec<(Table, Key)>, RepoError> {
@@ -41,6 +43,11 @@ pub(super) async fn rows_of_thread<S: Store>(
         if row.table == Table::Runs {
             // A draft stands under its run's key.
             keys.push((Table::Drafts, row.key.clone()));
+        }
+        if row.table == Table::Attachments {
+            // Its content stands in rows of their own; a damaged row has none that can be found.
+            let pieces = StoredAttachment::from_row(&row).ok();
+            keys.extend(pieces.iter().flat_map(StoredAttachment::piece_keys).map(|key| (row.table, key)));
         }
         keys.push((row.table, row.key));
     }

@@ -111,7 +111,7 @@ impl<W: World> Actor<W> {
     fn query_failed(&self, submission_id: &SubmissionId, problem: &Broken) -> AgentEvent {
         AgentEvent::CommandRejected {
             submission_id: submission_id.clone(),
-            code: ErrorCode::Internal,
+            code: problem.code(),
             message: problem.to_string(),
             thread_id: Some(self.id.clone()),
             retryable: true,

@@ -5,6 +5,7 @@ use super::legality::{OpKind, Ruling};
 use super::{Actor, Broken};
 use crate::mutants::mutant;
 use crate::ports::World;
+use crate::store::attachments::{StoredAttachment, attachment};
 use crate::store::records::{NodePayload, RunState, StoredNode, StoredRun};
 use crate::store::tree::{NewNode, Position};
 use crate::turn::{RunPhase, Start, new_run, step};
@@ -37,10 +38,15 @@ impl<W: World> Actor<W> {
             (Err(rejection), _) | (_, Err(rejection)) => return Ok(Err(rejection)),
             (Ok(()), Ok(ruling)) => ruling,
         };
+        let attached = match self.attached(input).await? {
+            Ok(attached) => attached,
+            Err(rejection) => return Ok(Err(rejection)),
+        };
         let run = self.fresh_run(input, overrides).await?;
         let run_id = run.id.clone();
         let mut change = self.change();
         change.builder.strict();
+        change.refer(&attached, &run_id);
         if ruling == Ruling::Start {
             if change.next.thread.queue_held {
                 change.thread().queue_held = false;
@@ -134,8 +140,13 @@ impl<W: World> Actor<W> {
                 )));
             }
         };
+        let attached = match self.attached(input).await? {
+            Ok(attached) => attached,
+            Err(rejection) => return Ok(Err(rejection)),
+        };
         let run = self.fresh_run(input, overrides).await?;
         let mut change = self.change();
+        change.refer(&attached, &run.id);
         change.begin(&run, false, &start, self.core.now_ms(), || self.node_id())?;
         Ok(Ok(self.acked(change, submission_id, Some(run.id))))
     }
@@ -148,13 +159,26 @@ impl<W: World> Actor<W> {
     }
 
     /// `turn.steer`.
-    pub(super) fn steer(
+    pub(super) async fn steer(
         &self,
         submission_id: &SubmissionId,
         expected: &TurnId,
         input: &UserInput,
+    ) -> Result<Decided, Broken> {
+        let attached = match check_input(input) {
+            Ok(()) => self.attached(input).await?,
+            Err(rejection) => Err(rejection),
+        };
+        Ok(attached.and_then(|attached| self.steered(submission_id, expected, input, &attached)))
+    }
+
+    fn steered(
+        &self,
+        submission_id: &SubmissionId,
+        expected: &TurnId,
+        input: &UserInput,
+        attached: &[StoredAttachment],
     ) -> Decided {
-        check_input(input)?;
         if self.is_title_turn(expected) {
             return Err(Rejection {
                 code: ErrorCode::TurnNotSteerable,
@@ -182,6 +206,7 @@ impl<W: World> Actor<W> {
         next.steers.push(input.clone());
         let mut change = self.change();
         change.builder.strict();
+        change.refer(attached, &run.id);
         change.put_run(Some(run), next);
         Ok(self.acked(change, submission_id, Some(run.id.clone())))
     }
@@ -200,7 +225,7 @@ impl<W: World> Actor<W> {
     }
 
     /// `queue.update`.
-    pub(super) fn update_queued(
+    pub(super) async fn update_queued(
         &self,
         submission_id: &SubmissionId,
         run_id: &RunId,
@@ -210,6 +235,10 @@ impl<W: World> Actor<W> {
         if let Err(rejection) = check_input(input) {
             return Ok(Err(rejection));
         }
+        let attached = match self.attached(input).await? {
+            Ok(attached) => attached,
+            Err(rejection) => return Ok(Err(rejection)),
+        };
         let Some(run) = self.queued(run_id) else { return Ok(Err(not_queued())) };
         let mut next = step(run, RunState::Queued {})?;
         next.input = input.clone();
@@ -219,6 +248,7 @@ impl<W: World> Actor<W> {
         }
         let mut change = self.change();
         change.builder.strict();
+        change.refer(&attached, run_id);
         change.put_run(Some(run), next);
         change.say_queue();
         Ok(Ok(self.acked(change, submission_id, Some(run_id.clone()))))
@@ -360,6 +390,28 @@ impl<W: World> Actor<W> {
         Ok(Ok(self.acked(change, submission_id, Some(run_id.clone()))))
     }
 
+    /// The attachments that a message names, as they are stored; refused when one is not whole, or not this thread's.
+    async fn attached(&self, input: &UserInput) -> Result<Result<Vec<StoredAttachment>, Rejection>, Broken> {
+        let mut found: Vec<StoredAttachment> = Vec::with_capacity(input.attachments.len());
+        for (at, id) in input.attachments.iter().enumerate() {
+            let problem = match attachment(self.core.world.store(), id).await? {
+                None => "no such attachment",
+                Some(known) if known.thread_id.as_ref().is_some_and(|thread| *thread != self.id) => {
+                    "no such attachment in this thread"
+                }
+                Some(known) if known.evicted => "its content was removed to make room: attach it again",
+                Some(known) if !known.is_whole() => "not all of its pieces came",
+                Some(_) if found.iter().any(|have| have.id == *id) => continue,
+                Some(known) => {
+                    found.push(known);
+                    continue;
+                }
+            };
+            return Ok(Err(Rejection::invalid(format!("input.attachments[{at}]: {problem}"))));
+        }
+        Ok(Ok(found))
+    }
+
     fn node_id(&self) -> NodeId {
         NodeId::new(self.core.id())
     }
@@ -382,9 +434,6 @@ fn not_queued() -> Rejection {
 fn check_input(input: &UserInput) -> Result<(), Rejection> {
     if input.text.trim().is_empty() && input.attachments.is_empty() && input.attached_context.is_empty() {
         return Err(Rejection::invalid("input.text: must not be empty when nothing is attached"));
-    }
-    if !input.attachments.is_empty() {
-        return Err(Rejection::invalid("input.attachments: attachments cannot be stored yet"));
     }
     Ok(())
 }

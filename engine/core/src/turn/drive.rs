@@ -107,13 +107,14 @@ impl<W: World> Actor<W> {
         }
         change.put_run(Some(&run), next.clone());
         let title = self.plan_title(&mut change, &run, &environment, &nodes).await;
+        let path: Vec<StoredNode> = nodes.into_iter().chain(added).collect();
+        let attachments = crate::attachments::parts_of(self.core.world.store(), &self.id, &path).await?;
         self.commit(change).await?;
         self.wait_for(None);
         if let Some(title) = title {
             self.begin_title(title);
         }
-        let path: Vec<StoredNode> = nodes.into_iter().chain(added).collect();
-        let plan = super::history::plan(&next, &environment, &path, attempts);
+        let plan = super::history::plan(&next, &environment, &path, &attachments, attempts);
         self.live = Some(Live::new(node_id, run.id.clone(), now_ms));
         let (world, settings) = (self.core.world.clone(), Rc::clone(&self.core.settings));
         self.effect =

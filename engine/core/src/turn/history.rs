@@ -7,9 +7,10 @@ use crate::prompt::{self, Layers, Provenance, captured_tab_header, system_prompt
 use crate::provider::{ModelPlan, capabilities, gen_params};
 use crate::store::context;
 use crate::store::records::{Environment, StoredNode, StoredRun};
-use panelot_protocol::ids::NodeId;
+use panelot_protocol::ids::{AttachmentId, NodeId};
 use panelot_protocol::turn::{ContextKind, UserInput};
 use panelot_providers::{Part, ToolChoice};
+use std::collections::BTreeMap;
 
 /// Most characters of what a reference is called.
 const CONTEXT_CHARS_MAX: usize = 500;
@@ -19,12 +20,18 @@ pub(crate) fn plan(
     run: &StoredRun,
     environment: &Environment,
     path: &[StoredNode],
+    attachments: &BTreeMap<AttachmentId, Part>,
     attempts_before: u32,
 ) -> ModelPlan {
+    let user = |node_id: &NodeId, input: &UserInput| {
+        let mut parts = user_parts(node_id, input);
+        parts.extend(input.attachments.iter().filter_map(|id| attachments.get(id)).cloned());
+        parts
+    };
     ModelPlan {
         model: environment.model.clone(),
         system: environment.system.clone(),
-        messages: context::messages(path, &user_parts),
+        messages: context::messages(path, &user),
         tools: toolbox::schemas(&environment.levels)
             .into_iter()
             .filter(|schema| environment.tools.contains(&schema.name))
