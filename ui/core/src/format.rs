@@ -65,6 +65,23 @@ pub fn tokens(count: u64) -> String {
     }
 }
 
+/// A count of bytes, `950 B`, `12.3 KB`, `64 MB`; a KB has 1,024.
+#[must_use]
+pub fn size(bytes: u64) -> String {
+    let tenths = |unit: u64, name: &str| {
+        let tenths = bytes.saturating_mul(10) / unit;
+        match tenths % 10 {
+            0 => format!("{} {name}", tenths / 10),
+            rest => format!("{}.{rest} {name}", tenths / 10),
+        }
+    };
+    match bytes {
+        0..=1_023 => format!("{bytes} B"),
+        1_024..=1_048_575 => tenths(1 << 10, "KB"),
+        _ => tenths(1 << 20, "MB"),
+    }
+}
+
 /// A sum in US dollars: two digits, or two that count when it is small. `None` when the price is unknown.
 #[must_use]
 pub fn cost(usd: Option<f64>) -> Option<String> {
@@ -147,6 +164,21 @@ mod tests {
         ];
         for (count, expected) in cases {
             assert_eq!(tokens(count), expected, "{count}");
+        }
+    }
+
+    #[test]
+    fn sizes_keep_one_digit_behind_the_point() {
+        let cases = [
+            (0, "0 B"),
+            (1_023, "1023 B"),
+            (1_024, "1 KB"),
+            (12_600, "12.3 KB"),
+            (1_048_575, "1023.9 KB"),
+            (64 << 20, "64 MB"),
+        ];
+        for (bytes, expected) in cases {
+            assert_eq!(size(bytes), expected, "{bytes}");
         }
     }
 

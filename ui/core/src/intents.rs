@@ -3,7 +3,7 @@
 use panelot_protocol::approval::ApprovalDecision;
 use panelot_protocol::ids::{ApprovalId, InteractionId, NodeId, RunId, SubmissionId, ThreadId};
 use panelot_protocol::interaction::InteractionResponse;
-use panelot_protocol::op::{Op, ThreadPatch, UncertainResolution};
+use panelot_protocol::op::{ImportMode, Op, ThreadPatch, UncertainResolution};
 use panelot_protocol::settings::SettingsPatch;
 use panelot_protocol::turn::{ModelRef, PermissionPolicy, TurnOverrides, UserInput};
 
@@ -37,6 +37,20 @@ pub enum Intent {
     Refresh,
     /// Shows older items.
     Earlier,
+    /// Asks for all data as one document.
+    Export {
+        /// Whether attachments' content is in it.
+        with_attachments: bool,
+    },
+    /// Brings a document in.
+    Import {
+        /// The document.
+        text: String,
+        /// What happens to what is here.
+        mode: ImportMode,
+    },
+    /// Has read how the last export or import ended.
+    ForgetTransfer,
     /// Changes the settings.
     Settings(Box<SettingsPatch>),
     /// Does something in the shown thread.

@@ -13,5 +13,6 @@ pub mod phrases;
 pub mod rows;
 pub mod session;
 pub mod status;
+pub mod transfer;
 pub mod trouble;
 pub mod wire;

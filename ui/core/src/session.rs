@@ -18,6 +18,7 @@ use panelot_protocol::view::{Folded, ThreadView, patch_meta};
 use crate::connection::Surroundings;
 use crate::intents::Intent;
 use crate::outgoing::Outgoing;
+use crate::transfer::{Heard, Transfers};
 use crate::trouble::Trouble;
 
 /// What changed, in the order in which it did. A page repaints what is named and nothing else.
@@ -51,6 +52,8 @@ pub enum Change {
     Trouble(Trouble),
     /// A change of settings that this page asked for was taken, or refused when `false`.
     Saved(SubmissionId, bool),
+    /// An export or import is further, or has ended.
+    Transfer,
     /// A turn ended by itself.
     TurnEnded(TurnId),
 }
@@ -82,6 +85,7 @@ pub struct Session {
     listing: Option<(SubmissionId, bool)>,
     settings: Option<Settings>,
     saving: Vec<SubmissionId>,
+    transfers: Transfers,
     model: Option<ModelRef>,
     policy: Option<PermissionPolicy>,
 }
@@ -144,6 +148,12 @@ impl Session {
         self.list_cursor.is_some()
     }
 
+    /// The export or import that goes on, or has ended.
+    #[must_use]
+    pub fn transfer(&self) -> &Transfers {
+        &self.transfers
+    }
+
     /// The settings, once they came.
     #[must_use]
     pub fn settings(&self) -> Option<&Settings> {
@@ -204,6 +214,12 @@ impl Session {
                 let submission_id = around.submission_id();
                 self.saving.push(submission_id.clone());
                 vec![say(Op::SettingsUpdate { submission_id, patch: *patch })]
+            }
+            Intent::Export { with_attachments } => began(self.transfers.export(with_attachments, around)),
+            Intent::Import { text, mode } => began(self.transfers.import(&text, mode, around)),
+            Intent::ForgetTransfer => {
+                self.transfers.forget();
+                vec![Change::Transfer]
             }
             Intent::Stop => {
                 let Some(thread_id) = self.thread_id().cloned() else { return Vec::new() };
@@ -320,10 +336,25 @@ impl Session {
 
     /// Takes one message of the engine.
     pub fn hear(&mut self, frame: &EventFrame, around: &mut dyn Surroundings) -> Vec<Change> {
-        let mut changes = self.hear_answer(&frame.event, around);
+        let mut changes = self.hear_transfer(&frame.event, around);
+        changes.extend(self.hear_answer(&frame.event, around));
         changes.extend(self.hear_list(&frame.event, around));
         changes.extend(self.fold(frame, around));
         changes
+    }
+
+    fn hear_transfer(&mut self, event: &AgentEvent, around: &mut dyn Surroundings) -> Vec<Change> {
+        match self.transfers.hear(event, around) {
+            Heard::Nothing => Vec::new(),
+            Heard::Say(op) => vec![Change::Say(op), Change::Transfer],
+            // What was imported stands in the list.
+            Heard::Changed if matches!(event, AgentEvent::DataImported { .. }) => {
+                let mut changes = self.list(None, around);
+                changes.push(Change::Transfer);
+                changes
+            }
+            Heard::Changed => vec![Change::Transfer],
+        }
     }
 
     fn hear_answer(&mut self, event: &AgentEvent, around: &mut dyn Surroundings) -> Vec<Change> {
@@ -716,6 +747,10 @@ impl Session {
             !(queued || shown)
         });
     }
+}
+
+fn began(op: Option<Op>) -> Vec<Change> {
+    op.map(|op| vec![say(op), Change::Transfer]).unwrap_or_default()
 }
 
 fn say(op: Op) -> Change {

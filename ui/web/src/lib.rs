@@ -17,7 +17,8 @@
 //! | interaction | `interaction`, `interaction-option`, `interaction-input`, `interaction-submit`, `interaction-done`, `interaction-decline` |
 //! | composer | `composer`, `send`, `stop`, `context-chip`, `context-remove`, `context-add`, `model`, `policy` |
 //! | connection form | `firstrun`, `conn-template`, `conn-name`, `conn-url`, `conn-key`, `conn-model`, `conn-vision`, `conn-save`, `conn-saved`, `conn-error` |
-//! | options | `options`, `nav-models`, `nav-permissions`, `nav-general`, `nav-about`, `conn-row`, `conn-add`, `conn-edit`, `conn-delete`, `conn-delete-confirm`, `conn-use`, `conn-allow`, `policy-choice`, `rule-row`, `rule-remove`, `language`, `theme`, `about-version`, `about-hash` |
+//! | options | `options`, `nav-models`, `nav-permissions`, `nav-general`, `nav-data`, `nav-about`, `conn-row`, `conn-add`, `conn-edit`, `conn-delete`, `conn-delete-confirm`, `conn-use`, `conn-allow`, `policy-choice`, `rule-row`, `rule-remove`, `language`, `theme`, `about-version`, `about-hash` |
+//! | your data | `export-attachments`, `export-start`, `export-save`, `import-file`, `import-mode`, `import-start`, `import-wrong`, `import-done`, `import-left-out`, `import-refused`, `import-problem` |
 //!
 //! `document.documentElement.dataset.ready` is `"1"` once a page can be used.
 

@@ -207,6 +207,7 @@ impl Shell {
                 Change::Restore(input) => self.store.restore.set(Some(input)),
                 Change::Trouble(trouble) => self.store.trouble.set(Some(trouble)),
                 Change::Saved(submission_id, well) => self.store.note_saved(submission_id, well),
+                Change::Transfer => put(&mut self.store.transfer, self.session.transfer().shown()),
                 Change::TurnEnded(_) => {
                     self.store.announcement.set(self.store.t(Key::AnswerReady).to_owned())
                 }
@@ -297,6 +298,11 @@ pub fn browser_language() -> Language {
 /// A sentence in the page's language.
 pub fn say(store: &Store, key: Key, names: &[(&str, &str)]) -> String {
     fill(*store.language.read(), key, names)
+}
+
+/// Shows the export that came in to a function; `None` when there is none.
+pub fn with_export<T>(show: impl FnOnce(&str) -> T) -> Option<T> {
+    with(|shell| shell.session.transfer().exported().map(show)).flatten()
 }
 
 /// The whole text of an item as it came.

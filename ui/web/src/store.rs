@@ -20,6 +20,7 @@ use panelot_ui::outgoing::Outgoing;
 use panelot_ui::rows::{Row, rows};
 use panelot_ui::session::Session;
 use panelot_ui::status::{Status, status};
+use panelot_ui::transfer::Transfer;
 use panelot_ui::trouble::Trouble;
 
 /// What surrounds the items of the shown thread.
@@ -96,6 +97,8 @@ pub struct Store {
     pub trouble: Signal<Option<Trouble>>,
     /// What goes back into the composer.
     pub restore: Signal<Option<UserInput>>,
+    /// The export or import.
+    pub transfer: Signal<Transfer>,
     /// Answers to changes of settings.
     pub saved: Signal<Vec<(SubmissionId, bool)>>,
     /// The language.
@@ -137,6 +140,7 @@ impl Store {
             link: root(Link::Connecting),
             trouble: root(None),
             restore: root(None),
+            transfer: root(Transfer::None),
             saved: root(Vec::new()),
             language: root(language),
             tab: root(None),

@@ -54,6 +54,12 @@ pub fn uuid() -> String {
     random_uuid()
 }
 
+/// The day in UTC, `2026-11-30`.
+#[must_use]
+pub fn day() -> String {
+    String::from(Date::new_0().to_iso_string()).chars().take_while(|sign| *sign != 'T').collect()
+}
+
 /// The user's clock.
 #[must_use]
 pub fn local_time() -> LocalTime {

@@ -2,6 +2,7 @@
 
 pub mod clipboard;
 pub mod clock;
+pub mod files;
 pub mod locks;
 pub mod permissions;
 pub mod runtime;

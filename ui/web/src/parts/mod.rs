@@ -4,6 +4,7 @@ pub mod cards;
 pub mod composer;
 pub mod connect;
 pub mod conversation;
+pub mod data;
 pub mod first_run;
 pub mod icons;
 pub mod keys;

@@ -1,4 +1,4 @@
-//! The options: models, permissions, general, about.
+//! The options: models, permissions, general, your data, about.
 
 use dioxus::prelude::*;
 use panelot_protocol::ids::ConnectionId;
@@ -13,6 +13,7 @@ use panelot_ui::intents::Intent;
 
 use super::composer::POLICIES;
 use super::connect::{Connect, FIRST_ID};
+use super::data::Data;
 use super::icons::{Icon, Shape};
 use super::status::{Reconnecting, ReloadRequired, TroubleBar};
 use crate::chrome::{clock, permissions, runtime, tabs};
@@ -24,13 +25,15 @@ enum Section {
     Models,
     Permissions,
     General,
+    Data,
     About,
 }
 
-const SECTIONS: [(Section, Key, &str); 4] = [
+const SECTIONS: [(Section, Key, &str); 5] = [
     (Section::Models, Key::SectionModels, "nav-models"),
     (Section::Permissions, Key::SectionPermissions, "nav-permissions"),
     (Section::General, Key::SectionGeneral, "nav-general"),
+    (Section::Data, Key::SectionData, "nav-data"),
     (Section::About, Key::SectionAbout, "nav-about"),
 ];
 
@@ -67,6 +70,7 @@ pub fn Options() -> Element {
                     Section::Models => rsx! { Models {} },
                     Section::Permissions => rsx! { Permissions {} },
                     Section::General => rsx! { General {} },
+                    Section::Data => rsx! { Data {} },
                     Section::About => rsx! { About {} },
                 }
             }
