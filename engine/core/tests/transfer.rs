@@ -9,7 +9,7 @@
 )]
 
 use panelot_engine::Engine;
-use panelot_engine::ports::{KeyValueArea, Row, StoreError, Table, Vault};
+use panelot_engine::ports::{Commit, KeyValueArea, Row, StoreError, Table, Vault};
 use panelot_engine::store::records::{NodePayload, Record, StoredNode, StoredThread};
 use panelot_engine::transfer::{FORMAT, VERSION, check};
 use panelot_protocol::event::{AgentEvent, ErrorCode, LeftOut, LeftOutKind};
@@ -778,4 +778,35 @@ fn an_export_of_version_1_is_read_for_good() {
         patch: rename,
     };
     assert!(matches!(page.ask(&op), AgentEvent::CommandAck { .. }), "the thread can be used");
+}
+
+/// Makes a row unreadable.
+fn damage(world: &SimWorld, mut row: Row) {
+    row.body = "{".to_owned();
+    world.store.memory().commit_now(&Commit { put: vec![row], ..Commit::default() }).unwrap();
+}
+
+#[test]
+fn of_a_damaged_database_what_is_left_can_be_exported_and_an_import_replaces_it() {
+    let mut stage = with_history(320);
+    imported(&import(&mut stage.page, &small("a").to_string(), ImportMode::Merge));
+    imported(&import(&mut stage.page, &small("b").to_string(), ImportMode::Merge));
+    let rows = stage.world.store.table(Table::Nodes);
+    let second = rows.iter().find(|row| StoredNode::from_row(row).unwrap().id.as_str() == "a-n1").unwrap();
+    damage(&stage.world, second.clone());
+    let rows = stage.world.store.table(Table::Threads);
+    let thread = rows.iter().find(|row| StoredThread::from_row(row).unwrap().id.as_str() == "b").unwrap();
+    damage(&stage.world, thread.clone());
+    let (text, _) = export(&mut stage.page);
+    let checked = check(&text).unwrap();
+    let left: Vec<(String, usize)> =
+        checked.threads.iter().map(|parts| (parts.thread.id.to_string(), parts.nodes.len())).collect();
+    let own = (stage.thread.to_string(), left.iter().map(|(_, count)| *count).max().unwrap());
+    let mut want = vec![own, ("a".to_owned(), 0)];
+    want.sort();
+    assert_eq!(left, want, "a node hangs on the damaged one, and thread b is gone");
+    assert!(text.ends_with("],\"skipped\":3}\n"), "{}", &text[text.len() - 40..]);
+    assert_eq!(imported(&import(&mut stage.page, &text, ImportMode::Replace)).0, 2);
+    assert_eq!(threads(&stage.world).len(), 2, "every thread can be read again");
+    nodes(&stage.world);
 }

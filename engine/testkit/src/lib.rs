@@ -14,6 +14,7 @@
 pub mod areas;
 pub mod browser;
 pub mod clients;
+pub mod fixtures;
 pub mod http;
 pub mod long_thread;
 pub mod random;

@@ -102,6 +102,7 @@ pub fn check(text: &str) -> Result<Checked, Vec<String>> {
         }
     }
     fields.remove("exportedAtMs");
+    fields.remove("skipped");
     let mut left_out =
         fields.remove("settings").map(|value| settings(value, &mut problems)).unwrap_or_default();
     let threads = match fields.remove("threads") {

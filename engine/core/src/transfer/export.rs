@@ -2,17 +2,18 @@
 //!
 //! A thread's row is read first and its nodes up to the row's next number after it. Nodes are only ever added, so what
 //! is written is a state that the thread had, whatever happens meanwhile. A thread that is deleted while it is read ends
-//! where its rows ended: a beginning of its nodes is a tree, too.
+//! where its rows ended: a beginning of its nodes is a tree, too. A damaged row is left out together with what hangs on
+//! it, and counted: an export is what can be saved of a damaged database.
 
 use super::document::{AttachmentDoc, FORMAT, NodeDoc, ThreadDoc, VERSION};
 use crate::host::Core;
-use crate::ports::{Index, Key, KeyValueError, Query, Store, Table, World};
+use crate::ports::{Index, Key, KeyPart, KeyValueError, Query, Row, Store, Table, World};
 use crate::store::RepoError;
 use crate::store::attachments::{all_attachments, attachments_of, pieces};
 use crate::store::records::{Record, StoredNode, StoredThread};
-use crate::store::repo::records;
 use panelot_protocol::ids::NodeId;
 use serde::Serialize;
+use std::collections::BTreeSet;
 use thiserror::Error;
 
 /// Threads that one read brings.
@@ -64,7 +65,7 @@ pub(crate) async fn export<W: World>(
         }
     }
     let settings = core.settings.view().await?;
-    let mut writer = Writer { out };
+    let mut writer = Writer { out, skipped: 0 };
     writer.text(&format!(
         "{{\"format\":\"{FORMAT}\",\"version\":{VERSION},\"exportedAtMs\":{},\"settings\":",
         core.now_ms()
@@ -76,17 +77,28 @@ pub(crate) async fn export<W: World>(
     loop {
         let to = Key::text("\u{ffff}");
         let query = Query::Scan { table: Table::Threads, from, to, limit: THREADS_READ_COUNT };
-        let threads: Vec<StoredThread> =
-            records(&store.read(vec![query]).await.map_err(RepoError::Store)?, 0)?;
-        let Some(last) = threads.last() else { break };
+        let rows = page(store, query).await?;
+        let Some(last) = rows.last() else { break };
         // Behind the last one and before every other id.
-        from = last.key().and_number(0);
-        for thread in threads.iter().filter(|thread| !thread.deleting) {
+        from = last.key.clone().and_number(0);
+        for row in &rows {
+            let Some(thread) = writer.readable::<StoredThread>(row).filter(|thread| !thread.deleting) else {
+                continue;
+            };
             writer.text(if std::mem::take(&mut first) { "\n" } else { ",\n" })?;
-            write_thread(store, thread, with_content, &mut writer).await?;
+            write_thread(store, &thread, with_content, &mut writer).await?;
         }
     }
-    writer.text("\n]}\n")
+    let skipped = writer.skipped;
+    writer.text(&match skipped {
+        0 => "\n]}\n".to_owned(),
+        _ => format!("\n],\"skipped\":{skipped}}}\n"),
+    })
+}
+
+/// The rows of one read.
+async fn page<S: Store>(store: &S, query: Query) -> Result<Vec<Row>, RepoError> {
+    Ok(store.read(vec![query]).await?.into_iter().flatten().collect())
 }
 
 async fn write_thread<S: Store, F: FnMut(&str) -> bool>(
@@ -122,33 +134,60 @@ async fn write_nodes<S: Store, F: FnMut(&str) -> bool>(
 ) -> Result<Option<NodeId>, ExportProblem> {
     let place = |seq: u64| Key::text(thread.id.as_str()).and_number(seq);
     let mut leaf = None;
+    let mut written: BTreeSet<NodeId> = BTreeSet::new();
     let mut next = 0;
     let mut first = true;
     while next < thread.next_seq {
         let (from, to) = (place(next), place(thread.next_seq.saturating_sub(1)));
         let query =
             Query::Range { index: Index::NodesBySeq, from, to, reverse: false, limit: NODES_READ_COUNT };
-        let nodes: Vec<StoredNode> = records(&store.read(vec![query]).await.map_err(RepoError::Store)?, 0)?;
-        let Some(last) = nodes.last() else { break };
-        next = last.seq.saturating_add(1);
-        for node in &nodes {
-            writer.text(if std::mem::take(&mut first) { "\n" } else { ",\n" })?;
-            writer.json("nodes", &NodeDoc::from(node))?;
-            if thread.leaf_id.as_ref() == Some(&node.id) {
-                leaf = Some(node.id.clone());
+        let rows = page(store, query).await?;
+        let Some(last) = rows.last() else { break };
+        next = place_of(last).map_or(thread.next_seq, |seq| seq.saturating_add(1));
+        for row in &rows {
+            let Some(node) = writer.readable::<StoredNode>(row) else { continue };
+            let doc = NodeDoc::from(&node);
+            let hangs_on = doc.parent_id.iter().chain(doc.payload.refers_to().map(|(_, id)| id));
+            if !hangs_on.clone().all(|id| written.contains(id)) {
+                writer.skipped = writer.skipped.saturating_add(1);
+                continue;
             }
+            writer.text(if std::mem::take(&mut first) { "\n" } else { ",\n" })?;
+            writer.json("nodes", &doc)?;
+            if thread.leaf_id.as_ref() == Some(&doc.id) {
+                leaf = Some(doc.id.clone());
+            }
+            written.insert(doc.id);
         }
     }
     Ok(leaf)
 }
 
+/// The number of a node in its thread, by its row's place.
+fn place_of(row: &Row) -> Option<u64> {
+    let (_, key) = row.index_keys.iter().find(|(index, _)| *index == Index::NodesBySeq)?;
+    match key.0.get(1) {
+        Some(KeyPart::Number(seq)) => Some(*seq),
+        Some(KeyPart::Text(_)) | None => None,
+    }
+}
+
 struct Writer<'a, F> {
     out: &'a mut F,
+    /// Rows that are not in the document because they, or what they hang on, cannot be read.
+    skipped: u64,
 }
 
 impl<F: FnMut(&str) -> bool> Writer<'_, F> {
     fn text(&mut self, text: &str) -> Result<(), ExportProblem> {
         if (self.out)(text) { Ok(()) } else { Err(ExportProblem::NobodyListens) }
+    }
+
+    /// The record of a row; a damaged one is counted.
+    fn readable<R: Record>(&mut self, row: &Row) -> Option<R> {
+        let read = R::from_row(row).ok();
+        self.skipped = self.skipped.saturating_add(u64::from(read.is_none()));
+        read
     }
 
     fn json<T: Serialize>(&mut self, table: &'static str, value: &T) -> Result<(), ExportProblem> {

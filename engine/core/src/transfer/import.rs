@@ -3,10 +3,9 @@
 use super::check::{Checked, Problems, check, left_preset};
 use super::plan::{Plan, plan};
 use crate::host::Core;
-use crate::ports::{Key, Query, Row, Store, Table, World};
+use crate::ports::{Index, Key, KeyPart, Query, Row, Store, Table, World};
 use crate::store::marks::StoredImportMark;
-use crate::store::records::{Record, StoredNode, StoredRun, StoredThread};
-use crate::store::repo::{records, unfinished_runs};
+use crate::store::records::{Record, StoredRun, StoredThread};
 use crate::store::{CommitBuilder, RepoError};
 use crate::thread::rows_of_thread;
 use crate::turn::RunPhase;
@@ -64,9 +63,9 @@ pub(crate) async fn import<W: World>(
     }
     let mut commit = CommitBuilder::new();
     commit.strict().delete(Table::Meta, StoredImportMark::place());
-    for thread in here.values() {
-        commit.unchanged(thread);
-        for (table, key) in rows_of_thread(store, &thread.id).await? {
+    for (thread_id, known) in &here {
+        commit.at_revision(Table::Threads, Key::text(thread_id.as_str()), known.revision);
+        for (table, key) in rows_of_thread(store, thread_id).await? {
             commit.delete(table, key);
         }
     }
@@ -129,12 +128,18 @@ fn refused(submission_id: &SubmissionId, problems: Vec<String>) -> Outcome {
     Outcome { commit, answer, imported: Imported::default() }
 }
 
+/// A thread that is there. It need not be readable: an import is also the way out of a damaged database.
+struct Known {
+    revision: u64,
+    title: String,
+}
+
 /// The threads that are there and go, or become others.
 async fn affected<S: Store>(
     store: &S,
     checked: &Checked,
     mode: ImportMode,
-) -> Result<BTreeMap<ThreadId, StoredThread>, RepoError> {
+) -> Result<BTreeMap<ThreadId, Known>, RepoError> {
     let rows = match mode {
         ImportMode::Merge => {
             let keys = checked.threads.iter().map(|parts| Key::text(parts.thread.id.as_str()));
@@ -146,26 +151,46 @@ async fn affected<S: Store>(
             store.read(vec![query]).await?
         }
     };
-    let all: Vec<Row> = rows.into_iter().flatten().collect();
-    let threads: Vec<StoredThread> = records(&[all], 0)?;
-    Ok(threads.into_iter().map(|thread| (thread.id.clone(), thread)).collect())
+    let known = |row: &Row| {
+        let title = StoredThread::from_row(row).map(|thread| thread.title).unwrap_or_default();
+        Some((ThreadId::new(first_text(&row.key)?), Known { revision: row.revision, title }))
+    };
+    Ok(rows.iter().flatten().filter_map(known).collect())
+}
+
+/// The first part of a key, where that is a text.
+fn first_text(key: &Key) -> Option<&str> {
+    match key.0.first() {
+        Some(KeyPart::Text(text)) => Some(text),
+        Some(KeyPart::Number(_)) | None => None,
+    }
+}
+
+/// The thread that a row belongs to, by its place in the index of threads.
+fn owner(row: &Row, index: Index) -> Option<&str> {
+    row.index_keys.iter().find(|(of, _)| *of == index).and_then(|(_, key)| first_text(key))
 }
 
 /// Names the threads in which something runs: it would go on with what is no more.
 async fn busy<S: Store>(
     store: &S,
-    here: &BTreeMap<ThreadId, StoredThread>,
+    here: &BTreeMap<ThreadId, Known>,
     problems: &mut Problems,
 ) -> Result<(), RepoError> {
-    let runs = unfinished_runs(store).await?;
-    let works = |run: &&StoredRun| {
+    let (from, to) = (Key(Vec::new()), Key::text("\u{ffff}"));
+    let index = Index::RunsUnfinished;
+    let rows = store.read(vec![Query::Range { index, from, to, reverse: false, limit: u32::MAX }]).await?;
+    // A run that cannot be read does not go on.
+    let runs = rows.iter().flatten().filter_map(|row| StoredRun::from_row(row).ok());
+    let works = |run: &StoredRun| {
         let phase = RunPhase::of(&run.state);
         phase != RunPhase::Stopped && phase != RunPhase::PausedBudget
     };
-    let threads: BTreeSet<&ThreadId> = runs.iter().filter(works).map(|run| &run.thread_id).collect();
-    for thread in threads.into_iter().filter_map(|id| here.get(id)) {
-        let rule = format!("a turn runs or waits in the thread \"{}\": stop it first", thread.title);
-        problems.add(&format!("thread {}", thread.id), &rule);
+    let threads: BTreeSet<ThreadId> = runs.filter(works).map(|run| run.thread_id).collect();
+    for thread_id in &threads {
+        let Some(known) = here.get(thread_id) else { continue };
+        let rule = format!("a turn runs or waits in the thread \"{}\": stop it first", known.title);
+        problems.add(&format!("thread {thread_id}"), &rule);
     }
     Ok(())
 }
@@ -174,15 +199,15 @@ async fn busy<S: Store>(
 async fn collisions<S: Store>(
     store: &S,
     checked: &Checked,
-    here: &BTreeMap<ThreadId, StoredThread>,
+    here: &BTreeMap<ThreadId, Known>,
     problems: &mut Problems,
 ) -> Result<(), RepoError> {
+    let stays = |row: &Row, index| owner(row, index).is_none_or(|id| !here.contains_key(&ThreadId::from(id)));
     for (at, parts) in checked.threads.iter().enumerate() {
         let keys = parts.nodes.iter().map(|node| Key::text(node.id.as_str())).collect();
         let found = rows_under(store, Table::Nodes, keys).await?;
         for (place, rows) in found.iter().enumerate() {
-            let nodes: Vec<StoredNode> = records(std::slice::from_ref(rows), 0)?;
-            if nodes.iter().any(|node| !here.contains_key(&node.thread_id)) {
+            if rows.iter().any(|row| stays(row, Index::NodesBySeq)) {
                 let path = format!("threads[{at}].nodes[{place}].id");
                 problems.add(&path, "a node of another thread here has this id");
             }
@@ -190,11 +215,7 @@ async fn collisions<S: Store>(
         let keys = parts.attachments.iter().map(|have| Key::text(have.id.as_str())).collect();
         let found = rows_under(store, Table::Attachments, keys).await?;
         for (place, rows) in found.iter().enumerate() {
-            let owner = |row: &Row| {
-                use crate::store::attachments::StoredAttachment;
-                StoredAttachment::from_row(row).ok().and_then(|have| have.thread_id)
-            };
-            if rows.iter().any(|row| owner(row).is_none_or(|thread| !here.contains_key(&thread))) {
+            if rows.iter().any(|row| stays(row, Index::AttachmentsByThread)) {
                 let path = format!("threads[{at}].attachments[{place}].id");
                 problems.add(&path, "an attachment of another thread here has this id");
             }
