@@ -3,6 +3,7 @@
 use crate::approval::ToolCategory;
 use crate::event::ErrorCode;
 use crate::ids::{ItemId, NodeId, TabId, TurnId};
+use crate::interaction::{InteractionEnd, InteractionRequestPayload};
 use crate::turn::UserInput;
 use crate::{FromJson, Shape, limits};
 use serde::Serialize;
@@ -22,6 +23,8 @@ pub enum ItemKind {
     ToolCall,
     /// A question to the user about a tool call.
     Approval,
+    /// A wait of the turn for the user, a page or a time.
+    Interaction,
     /// A word of the engine.
     SystemNotice,
 }
@@ -57,6 +60,9 @@ pub struct ItemMeta {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[shape(len_max = limits::URL_CHARS_MAX)]
     pub origin: Option<String>,
+    /// `interaction`: what is awaited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interaction: Option<Box<InteractionRequestPayload>>,
     /// `system_notice`: which notice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notice: Option<NoticeKind>,
@@ -160,6 +166,9 @@ pub struct ItemDetails {
     /// The user's decision on an approval, once there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision: Option<crate::approval::ApprovalDecision>,
+    /// How a wait ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<InteractionEnd>,
 }
 
 /// How sure it is that a write happened.

@@ -76,11 +76,27 @@ mod switch {
         RowsLeft,
         /// A message for a turn that is over goes to the one that runs.
         SteerToAnyTurn,
+        /// A wait that outlived its worker gets a new end.
+        WaitRenewed,
+        /// The end of a wait leaves its call without a result.
+        AnswerWithoutResult,
+        /// A second answer to a wait counts, too.
+        WaitAnsweredTwice,
+        /// A wait stays open when its turn is stopped.
+        WaitLeftOpen,
+        /// A page that is watched is looked at once only.
+        WatchedOnce,
+        /// The title that was found takes the place of the user's own.
+        TitleOverUser,
+        /// Every turn looks for a title once more.
+        TitleTriesKept,
+        /// A turn that the user lets go on past its budget has none any more.
+        BudgetForgotten,
     }
 
     impl Mutant {
         /// All of them.
-        pub const ALL: [Self; 24] = [
+        pub const ALL: [Self; 32] = [
             Self::ReceiptMissing,
             Self::ReceiptOfAnotherOp,
             Self::DeltasLost,
@@ -105,6 +121,14 @@ mod switch {
             Self::DeclineIgnored,
             Self::RowsLeft,
             Self::SteerToAnyTurn,
+            Self::WaitRenewed,
+            Self::AnswerWithoutResult,
+            Self::WaitAnsweredTwice,
+            Self::WaitLeftOpen,
+            Self::WatchedOnce,
+            Self::TitleOverUser,
+            Self::TitleTriesKept,
+            Self::BudgetForgotten,
         ];
     }
 

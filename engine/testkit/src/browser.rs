@@ -4,6 +4,7 @@ use crate::sched::Scheduler;
 use panelot_engine::ports::{Browser, BrowserError, Clock, ContentError, TabState};
 use panelot_protocol::content::{
     ActionReport, ContentAction, ContentOp, ContentOutcome, ContentResult, PageSnapshot, TargetDescription,
+    WaitCondition,
 };
 use panelot_protocol::ids::TabId;
 use panelot_protocol::item::ActionOutcome;
@@ -118,6 +119,16 @@ impl SimBrowser {
     /// Changes a page.
     pub fn change(&self, tab_id: TabId, change: impl FnOnce(&mut Page)) {
         change(self.tabs.borrow_mut().get_mut(&tab_id).expect("the tab exists"));
+    }
+
+    /// Changes a page if its tab is there.
+    pub fn change_if_there(&self, tab_id: TabId, change: impl FnOnce(&mut Page)) {
+        self.tabs.borrow_mut().get_mut(&tab_id).map(change);
+    }
+
+    /// Whether a page is there and shows a text.
+    pub fn shows(&self, tab_id: TabId, text: &str) -> bool {
+        self.tabs.borrow().get(&tab_id).is_some_and(|page| page.text.contains(text))
     }
 
     /// Closes a tab.
@@ -289,7 +300,13 @@ impl SimBrowser {
                 },
                 None => stale(target),
             },
-            ContentAction::WaitFor { .. } => ContentOutcome::Waited { met: true, elapsed_ms: 0 },
+            ContentAction::WaitFor { condition, timeout_ms } => {
+                let met = match condition {
+                    WaitCondition::Text { text } => page.text.contains(text),
+                    WaitCondition::TextGone { text } => !page.text.contains(text),
+                };
+                ContentOutcome::Waited { met, elapsed_ms: if met { 0 } else { *timeout_ms } }
+            }
         }
     }
 }

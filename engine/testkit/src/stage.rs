@@ -6,6 +6,7 @@ use panelot_engine::Engine;
 use panelot_protocol::approval::ApprovalDecision;
 use panelot_protocol::event::AgentEvent;
 use panelot_protocol::ids::{ApprovalId, TabId, ThreadId};
+use panelot_protocol::interaction::{InteractionResponse, PendingInteraction};
 use panelot_protocol::op::Op;
 use panelot_protocol::turn::{CapturedTab, UserInput};
 use std::rc::Rc;
@@ -64,6 +65,18 @@ impl Stage {
     pub fn answer(&mut self, decision: ApprovalDecision) -> AgentEvent {
         let approval_id = self.asked().expect("a question waits");
         let op = Op::ApprovalResponse { submission_id: self.page.submission(), approval_id, decision };
+        self.page.ask(&op)
+    }
+
+    /// The wait that is open.
+    pub fn awaited(&self) -> Option<PendingInteraction> {
+        self.page.view.as_ref().unwrap().snapshot.interactions.first().cloned()
+    }
+
+    /// Answers the wait that is open.
+    pub fn respond(&mut self, response: InteractionResponse) -> AgentEvent {
+        let interaction_id = self.awaited().expect("a wait is open").interaction_id;
+        let op = Op::InteractionResponse { submission_id: self.page.submission(), interaction_id, response };
         self.page.ask(&op)
     }
 

@@ -6,6 +6,7 @@ use crate::run::{Again, Simulation, TAB, Wish};
 use panelot_protocol::approval::ApprovalDecision;
 use panelot_protocol::event::AgentEvent;
 use panelot_protocol::ids::{NodeId, SubmissionId, ThreadId};
+use panelot_protocol::interaction::{InteractionRequestPayload, InteractionResponse, PendingInteraction};
 use panelot_protocol::item::ItemKind;
 use panelot_protocol::op::{Op, ThreadPatch, UncertainResolution};
 use panelot_protocol::settings::SettingsPatch;
@@ -14,6 +15,8 @@ use panelot_protocol::turn::{CapturedTab, PermissionPolicy, TurnOverrides, UserI
 
 /// Most threads of a profile.
 const THREADS_COUNT_MAX: usize = 4;
+/// How long tasks wait, in seconds.
+const WAITS_S: [u64; 4] = [30, 120, 600, 3_000];
 
 impl Simulation {
     /// A user does something.
@@ -76,8 +79,18 @@ impl Simulation {
         let captured_tab = Some(CapturedTab { tab_id: TAB, title: None, url: None });
         let looks = if self.extra.below(4) == 0 { " looks" } else { "" };
         let stubborn = if self.extra.below(12) == 0 { " stubborn" } else { "" };
-        let text = format!("task t{} steps {steps}{reads}{bad}{wide}{looks}{stubborn}", self.tasks);
+        let waits = self.wait();
+        let text = format!("task t{} steps {steps}{reads}{bad}{wide}{looks}{stubborn}{waits}", self.tasks);
         UserInput { captured_tab, ..UserInput::text(text) }
+    }
+
+    /// What a task waits for first, if it does.
+    fn wait(&self) -> String {
+        let Some(waits) = self.waits.as_ref().filter(|waits| waits.below(2) == 0) else {
+            return String::new();
+        };
+        let tool = ["ask_user", "request_user_action", "watch_page", "schedule_resume"][waits.below(4)];
+        format!(" waits {tool} {}", WAITS_S[waits.below(WAITS_S.len())])
     }
 
     fn overrides(&self) -> Option<TurnOverrides> {
@@ -116,6 +129,9 @@ impl Simulation {
             let submission_id = self.submission();
             return self.submit(user, Op::ApprovalResponse { submission_id, approval_id, decision });
         }
+        if let Some(wait) = snapshot.interactions.first() {
+            return self.respond(user, wait);
+        }
         let Some(run) = snapshot.recoverable.first().cloned() else { return };
         let submission_id = self.submission();
         let (run_id, reason) = (run.run_id, run.reason);
@@ -130,6 +146,32 @@ impl Simulation {
             | RecoveryReason::EnvironmentChanged => {
                 self.submit(user, Op::RunResume { submission_id, thread_id, run_id });
             }
+        }
+    }
+
+    /// Answers a wait, in one of the ways that its card offers, or in one that it does not.
+    fn respond(&mut self, user: usize, wait: &PendingInteraction) {
+        let submit = |text: &str| InteractionResponse::Submit { value: text.into() };
+        let fits = match wait.request {
+            InteractionRequestPayload::AskUser { .. } => submit(["Red", "Blue"][self.random.below(2)]),
+            _ => InteractionResponse::Done {},
+        };
+        let response = match self.random.below(10) {
+            0 => InteractionResponse::Cancel {},
+            1 => InteractionResponse::Decline { note: Some("not now".to_owned()) },
+            2 => submit("  "),
+            _ => fits,
+        };
+        let (submission_id, interaction_id) = (self.submission(), wait.interaction_id.clone());
+        self.submit(user, Op::InteractionResponse { submission_id, interaction_id, response });
+        // Now and then the other one looks at the same card and says something else.
+        let other = 1 - user;
+        let both = self.users[other].is_connected() && self.users[other].thread == self.users[user].thread;
+        if both && self.random.below(3) == 0 {
+            let response =
+                [submit("Green"), InteractionResponse::Decline { note: None }][self.random.below(2)].clone();
+            let (submission_id, interaction_id) = (self.submission(), wait.interaction_id.clone());
+            self.submit(other, Op::InteractionResponse { submission_id, interaction_id, response });
         }
     }
 

@@ -11,8 +11,12 @@ use std::rc::Rc;
 pub const FOUND_TITLE: &str = "A task";
 /// Looks of a task that looks around at once.
 const LOOKS_COUNT: usize = 3;
+/// Calls of an answer that waits.
+const WAIT_CALLS_COUNT: usize = 2;
 /// Calls of the longest task.
 const CALLS_COUNT_MAX: usize = 4;
+/// The text that a watched page shows once what was awaited is there.
+pub const AWAITED_TEXT: &str = "Shipped";
 /// What it says when it reaches its limit.
 const CUT_TEXT: &str = "half an ans";
 
@@ -109,6 +113,13 @@ impl Model {
             return self.call("", &[("click", json!({ "ref": "nowhere" }))]);
         }
         let results = messages[place..].iter().filter(|message| message["role"] == "tool").count();
+        if let Some(wait) = &task.wait
+            && results < WAIT_CALLS_COUNT
+        {
+            // A look in the same answer must keep its place behind the wait.
+            return self.call("Waiting.", &[wait.call(), ("tabs_list", json!({}))]);
+        }
+        let results = if task.wait.is_some() { results - WAIT_CALLS_COUNT } else { results };
         if task.looks && results == 0 && task.steps > 0 {
             let read = || ("read_page", json!({}));
             return self.call("Looking around.", &[read(), ("tabs_list", json!({})), read()]);
@@ -235,7 +246,28 @@ fn cut(reply: &Reply, at: u16) -> (Vec<Step>, Vec<Step>) {
     (before, after)
 }
 
-/// A task as a user words it: `task NAME steps N [reads] [bad] [wide] [looks] [stubborn]`.
+/// What a task begins with, when it waits: the tool, and for how long.
+struct Wait {
+    tool: String,
+    seconds: u64,
+}
+
+impl Wait {
+    fn call(&self) -> (&str, Value) {
+        let seconds = self.seconds;
+        let arguments = match self.tool.as_str() {
+            "ask_user" => {
+                json!({ "question": "Which?", "options": ["Red", "Blue"], "timeoutSeconds": seconds })
+            }
+            "request_user_action" => json!({ "instruction": "Log in.", "timeoutSeconds": seconds }),
+            "watch_page" => json!({ "text": AWAITED_TEXT, "timeoutSeconds": seconds }),
+            _ => json!({ "inSeconds": seconds, "reason": "Look again." }),
+        };
+        (&self.tool, arguments)
+    }
+}
+
+/// A task as a user words it: `task NAME steps N [reads] [bad] [wide] [looks] [stubborn] [waits TOOL SECONDS]`.
 struct Task {
     name: String,
     steps: usize,
@@ -244,6 +276,7 @@ struct Task {
     wide: bool,
     looks: bool,
     stubborn: bool,
+    wait: Option<Wait>,
 }
 
 fn task_of(message: &Value) -> Option<Task> {
@@ -261,7 +294,12 @@ fn task_of(message: &Value) -> Option<Task> {
         ["task", name, "steps", steps, ..] => (*name, *steps),
         _ => return None,
     };
+    let wait = words.iter().position(|word| *word == "waits").and_then(|at| {
+        let (tool, seconds) = (words.get(at + 1)?, words.get(at + 2)?);
+        Some(Wait { tool: (*tool).to_owned(), seconds: seconds.parse().ok()? })
+    });
     Some(Task {
+        wait,
         name: name.to_owned(),
         steps: steps.parse().ok()?,
         reads: words.contains(&"reads"),

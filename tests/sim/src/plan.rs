@@ -25,6 +25,9 @@ pub struct Plan {
     pub spoils: Vec<Option<Spoil>>,
     /// Whether, once the faults have stopped, every page closes first and the engine goes on alone.
     pub alone: bool,
+    /// Whether tasks let the run wait for a user, a page or a time. Plans that were written down before are without.
+    #[serde(default)]
+    pub waits: bool,
 }
 
 /// One step.
@@ -61,7 +64,7 @@ pub struct Act {
 pub enum Deed {
     /// Says something: submits, queues or steers.
     Speak,
-    /// Answers a question, resumes, or decides about a write.
+    /// Answers a question or a wait, resumes, or decides about a write.
     Decide,
     /// Stops the turn.
     Interrupt,
@@ -205,7 +208,8 @@ impl Plan {
         let count = STEPS_COUNT_MIN + random.below(STEPS_COUNT_MAX - STEPS_COUNT_MIN);
         let steps = (0..count).map(|_| step(&random)).collect();
         let spoils = (0..SPOILS_COUNT).map(|_| spoil(&random)).collect();
-        Self { seed, steps, spoils, alone: random.below(3) == 0 }
+        let alone = random.below(3) == 0;
+        Self { seed, steps, spoils, alone, waits: random.below(2) == 0 }
     }
 }
 

@@ -1,18 +1,19 @@
 //! What must hold when everything has come to rest.
 
-use crate::model::FOUND_TITLE;
-use crate::run::{Simulation, Wish};
+use crate::model::{AWAITED_TEXT, FOUND_TITLE};
+use crate::run::{Simulation, TAB, Wish};
 use crate::user::User;
 use panelot_engine::ports::{Activity, Clock, Row, Table};
 use panelot_engine::store::records::{
-    NodePayload, Record, RunState, StoredApproval, StoredChain, StoredDraft, StoredNode, StoredReceipt,
-    StoredRun, StoredThread,
+    NodePayload, Record, RunState, StoredApproval, StoredChain, StoredDraft, StoredInteraction, StoredNode,
+    StoredReceipt, StoredRun, StoredThread,
 };
 use panelot_engine::turn::RunPhase;
 use panelot_protocol::approval::ApprovalDecision;
 use panelot_protocol::content::ContentAction;
 use panelot_protocol::event::AgentEvent;
 use panelot_protocol::ids::{NodeId, SubmissionId, ThreadId};
+use panelot_protocol::interaction::{InteractionEnd, InteractionRequestPayload};
 use panelot_protocol::item::ItemView;
 use panelot_protocol::op::Op;
 use panelot_protocol::snapshot::ThreadSnapshot;
@@ -84,6 +85,13 @@ pub fn stands_still(world: &SimWorld) -> Vec<String> {
                 && approval.request.deadline_ms.saturating_add(LATE_MS_MAX) < now_ms
         })
     };
+    let waits_on = |run: &StoredRun| {
+        let waits = all::<StoredInteraction>(world, Table::Interactions);
+        let mut open = waits.into_iter().filter(|wait| wait.run_id == run.id && wait.end.is_none());
+        open.any(|wait| {
+            wait.request.deadline_ms().is_some_and(|at_ms| at_ms.saturating_add(LATE_MS_MAX) < now_ms)
+        })
+    };
     let is_held = |run: &StoredRun| {
         threads.iter().any(|thread| thread.id == run.thread_id && thread.queue_held)
             || runs.iter().any(|other| {
@@ -95,9 +103,9 @@ pub fn stands_still(world: &SimWorld) -> Vec<String> {
     let stands = |run: &&StoredRun| match &run.state {
         RunState::Preparing { .. } | RunState::StreamingModel { .. } | RunState::ExecutingTool { .. } => true,
         RunState::WaitingApproval { .. } => overdue(run),
+        RunState::WaitingInteraction { .. } => waits_on(run),
         RunState::Queued {} => !is_held(run),
-        RunState::WaitingInteraction { .. }
-        | RunState::PausedBudget {}
+        RunState::PausedBudget {}
         | RunState::PausedUncertain { .. }
         | RunState::Interrupted { .. }
         | RunState::Failed { .. }
@@ -105,6 +113,18 @@ pub fn stands_still(world: &SimWorld) -> Vec<String> {
     };
     let standing = runs.iter().filter(stands);
     standing.map(|run| format!("{} stands still without a page: {:?}", run.id, run.state)).collect()
+}
+
+/// Waits for a text that the page has shown for a while.
+pub fn unseen(world: &SimWorld) -> Vec<String> {
+    if !world.browser.shows(TAB, AWAITED_TEXT) {
+        return Vec::new();
+    }
+    let waits = all::<StoredInteraction>(world, Table::Interactions).into_iter();
+    let watches = waits.filter(|wait| {
+        wait.end.is_none() && matches!(wait.request, InteractionRequestPayload::WatchPage { .. })
+    });
+    watches.map(|wait| format!("{} goes on although the page shows what it waits for", wait.id)).collect()
 }
 
 /// Everything that does not hold.
@@ -128,6 +148,8 @@ pub fn check(simulation: &mut Simulation) -> Vec<String> {
     sums(&simulation.world, &mut problems);
     receipts(&simulation.world, &mut problems);
     titles(&simulation.world, &mut problems);
+    waits(simulation, &mut problems);
+    budgets(simulation, &mut problems);
     views(simulation, &mut problems);
     pages(simulation, &mut problems);
     problems.extend(simulation.users.iter().flat_map(User::badly_answered));
@@ -155,6 +177,11 @@ fn leftovers(simulation: &Simulation, problems: &mut Vec<String>) {
     for approval in all::<StoredApproval>(world, Table::Approvals) {
         if approval.decision.is_none() {
             problems.push(format!("{} was never decided", approval.id));
+        }
+    }
+    for wait in all::<StoredInteraction>(world, Table::Interactions) {
+        if wait.end.is_none() {
+            problems.push(format!("{} never ended", wait.id));
         }
     }
     let nodes = all::<StoredNode>(world, Table::Nodes);
@@ -308,6 +335,53 @@ fn permissions(simulation: &Simulation, problems: &mut Vec<String>) {
     }
 }
 
+/// A wait that was answered keeps the answer that was acknowledged, and none ends before its time by itself.
+fn waits(simulation: &Simulation, problems: &mut Vec<String>) {
+    let waits = all::<StoredInteraction>(&simulation.world, Table::Interactions);
+    for sent in simulation.users.iter().flat_map(|user| &user.submitted) {
+        let (Op::InteractionResponse { interaction_id, response, .. }, Some(AgentEvent::CommandAck { .. })) =
+            (&sent.op, &sent.event)
+        else {
+            continue;
+        };
+        let end = Some(InteractionEnd::Answered { response: response.clone() });
+        if waits.iter().any(|wait| &wait.id == interaction_id && wait.end != end) {
+            problems
+                .push(format!("the answer to {interaction_id} was {response:?}, and another end is kept"));
+        }
+    }
+    for node in all::<StoredNode>(&simulation.world, Table::Nodes) {
+        let NodePayload::InteractionResponse { interaction_id, request, end } = &node.payload else {
+            continue;
+        };
+        let by_time = matches!(end, InteractionEnd::Expired {} | InteractionEnd::Due {});
+        if by_time && request.deadline_ms().is_none_or(|at_ms| node.at_ms < at_ms) {
+            problems.push(format!("{interaction_id} ended before its time"));
+        }
+    }
+}
+
+/// A turn uses its tokens once, and once more for each time that the user let it go on; the call that reaches the limit
+/// is never cut.
+fn budgets(simulation: &Simulation, problems: &mut Vec<String>) {
+    /// Tokens of one call of the scripted model.
+    const CALL_TOKENS: u64 = 110;
+    let Some(limit) = simulation.budgets.turn_tokens else { return };
+    for run in all::<StoredRun>(&simulation.world, Table::Runs) {
+        let sent = simulation.users.iter().flat_map(|user| &user.submitted);
+        let resumed = sent.filter(|sent| {
+            matches!(&sent.op, Op::RunResume { run_id, .. } if run_id == &run.id)
+                && matches!(sent.event, Some(AgentEvent::CommandAck { .. }))
+        });
+        let allowances = 1 + u64::try_from(resumed.count()).unwrap();
+        let allowed = allowances * limit.div_ceil(CALL_TOKENS) * CALL_TOKENS;
+        let used = run.usage.input + run.usage.output;
+        if used > allowed {
+            problems.push(format!("{} used {used} tokens, {allowed} at most were allowed", run.id));
+        }
+    }
+}
+
 /// A thread that was deleted leaves nothing behind.
 fn remains(world: &SimWorld, problems: &mut Vec<String>) {
     let threads: BTreeSet<ThreadId> =
@@ -319,6 +393,8 @@ fn remains(world: &SimWorld, problems: &mut Vec<String>) {
     let of_rows = of_rows.chain(runs.iter().map(|run| run.thread_id.clone()));
     let of_rows = of_rows
         .chain(all::<StoredApproval>(world, Table::Approvals).into_iter().map(|approval| approval.thread_id));
+    let of_waits = all::<StoredInteraction>(world, Table::Interactions).into_iter();
+    let of_rows = of_rows.chain(of_waits.map(|wait| wait.thread_id));
     let gone: BTreeSet<ThreadId> = of_rows.filter(|thread| !threads.contains(thread)).collect();
     for thread in gone {
         problems.push(format!("{thread} is deleted and something of it is left"));
@@ -490,6 +566,15 @@ fn views(simulation: &mut Simulation, problems: &mut Vec<String>) {
             problems.push(format!("{} cannot be opened any more", view.thread_id()));
             continue;
         };
+        let open = all::<StoredInteraction>(&simulation.world, Table::Interactions);
+        let open = open.iter().filter(|wait| wait.thread_id == *view.thread_id() && wait.end.is_none());
+        let open: BTreeSet<_> = open.map(|wait| (wait.id.clone(), wait.request.deadline_ms())).collect();
+        let shown = fresh.interactions.iter();
+        let shown: BTreeSet<_> =
+            shown.map(|wait| (wait.interaction_id.clone(), wait.request.deadline_ms())).collect();
+        if open != shown {
+            problems.push(format!("page {number} is shown the waits {shown:?} and not {open:?}"));
+        }
         let mut folded = view.snapshot.clone();
         // A page may hold more of the past than a fresh one.
         let extra = folded.items.len().saturating_sub(fresh.items.len());

@@ -1,6 +1,6 @@
 //! One life from its first step to rest.
 
-use crate::model::Model;
+use crate::model::{AWAITED_TEXT, Model};
 use crate::plan::{Plan, Step};
 use crate::properties;
 use crate::user::User;
@@ -10,6 +10,7 @@ use panelot_engine::ports::{ConnectionKey, Entropy};
 use panelot_protocol::approval::ApprovalDecision;
 use panelot_protocol::event::AgentEvent;
 use panelot_protocol::ids::{ConnectionId, SubmissionId, TabId, ThreadId};
+use panelot_protocol::interaction::{InteractionRequestPayload, InteractionResponse};
 use panelot_protocol::op::Op;
 use panelot_protocol::settings::{
     Budgets, ConnectionInput, ModelCapabilities, ModelEntry, ModelPricing, Patience, ProviderKind,
@@ -26,6 +27,8 @@ use std::rc::Rc;
 const ROUNDS_COUNT_MAX: usize = 80;
 /// Rounds for which the engine is left alone.
 const ROUNDS_ALONE_COUNT: usize = 30;
+/// Rounds within which the engine sees what a watched page shows.
+const ROUNDS_UNTIL_SEEN_COUNT: usize = 5;
 /// How long such a round takes: the time after which Chrome ends a worker in which nothing happens.
 const ALONE_MS: u64 = 30_000;
 /// How long a round with users takes.
@@ -74,6 +77,10 @@ pub struct Simulation {
     pub(crate) random: Seeded,
     /// What decides on things that came later, so that old seeds still mean what they meant.
     pub(crate) extra: Seeded,
+    /// What decides on waits; `None` in lives without.
+    pub(crate) waits: Option<Seeded>,
+    /// The limits of this life.
+    pub budgets: Budgets,
     pub(crate) tasks: u32,
     connections: u32,
     pub(crate) workers: u32,
@@ -182,6 +189,8 @@ impl Simulation {
             former: Vec::new(),
             random: Seeded::new(plan.seed ^ 0x3e57_0000),
             extra: Seeded::new(plan.seed ^ 0x0ddb_a115),
+            waits: plan.waits.then(|| Seeded::new(plan.seed ^ 0x0a17_5eed)),
+            budgets: Budgets::default(),
             tasks: 0,
             connections: 0,
             workers: 1,
@@ -309,10 +318,11 @@ impl Simulation {
 
     /// Limits that a few model calls reach, in some lives.
     fn budgets(&mut self) -> Budgets {
-        Budgets {
+        self.budgets = Budgets {
             turn_tokens: [None, None, Some(1), Some(300)][self.extra.below(4)],
             thread_cost_usd: [None, None, None, Some(0.000_5)][self.extra.below(4)],
-        }
+        };
+        self.budgets
     }
 
     fn step(&mut self, step: &Step) {
@@ -322,6 +332,9 @@ impl Simulation {
         }
         if let Some(act) = step.act {
             self.act(act);
+        }
+        if self.waits.as_ref().is_some_and(|waits| waits.below(5) == 0) {
+            self.ship();
         }
         self.kill_again_after_polls = step.kill_again_after_polls;
         if let Some(polls) = step.kill_after_polls {
@@ -339,6 +352,15 @@ impl Simulation {
             // A worker that was just started has not looked around yet.
             self.observed.extend(properties::check_alarm(&self.world));
         }
+    }
+
+    /// The page shows what was awaited, or no longer.
+    fn ship(&mut self) {
+        self.note("the page changes by itself");
+        self.world.browser.change_if_there(TAB, |page| match page.text.find(AWAITED_TEXT) {
+            Some(at) => page.text.truncate(at),
+            None => page.text.push_str(AWAITED_TEXT),
+        });
     }
 
     fn alarm_is_set(&self) -> bool {
@@ -367,6 +389,9 @@ impl Simulation {
             user.op_fault.set(None);
             user.event_fault = None;
         }
+        if self.waits.as_ref().is_some_and(|waits| waits.below(2) == 0) {
+            self.ship();
+        }
         self.settle();
     }
 
@@ -377,7 +402,10 @@ impl Simulation {
             self.users[user].disconnect(&self.engine);
         }
         let mut lives = true;
-        for _ in 0..ROUNDS_ALONE_COUNT {
+        for round in 0..ROUNDS_ALONE_COUNT {
+            if round == ROUNDS_UNTIL_SEEN_COUNT {
+                self.observed.extend(properties::unseen(&self.world));
+            }
             let touches = self.world.notifier.shown().touches;
             self.world.scheduler.advance(ALONE_MS);
             if lives && self.world.notifier.shown().touches == touches {
@@ -443,6 +471,16 @@ impl Simulation {
             let (submission_id, approval_id) = (self.submission(), approval.approval_id.clone());
             let decision = ApprovalDecision::Accept {};
             self.submit(user, Op::ApprovalResponse { submission_id, approval_id, decision });
+        }
+        for wait in &snapshot.interactions {
+            let (submission_id, interaction_id) = (self.submission(), wait.interaction_id.clone());
+            let response = match wait.request {
+                InteractionRequestPayload::AskUser { .. } => {
+                    InteractionResponse::Submit { value: "Red".into() }
+                }
+                _ => InteractionResponse::Done {},
+            };
+            self.submit(user, Op::InteractionResponse { submission_id, interaction_id, response });
         }
         if !snapshot.recoverable.is_empty() && snapshot.approvals.is_empty() {
             self.decide(user);

@@ -81,6 +81,8 @@ impl Search {
         }
         let together = Plan { alone: false, ..self.plan.clone() };
         self.attempt(together);
+        let without_waits = Plan { waits: false, ..self.plan.clone() };
+        self.attempt(without_waits);
     }
 
     /// Lets the model answer without a fault where that is possible.

@@ -5,7 +5,7 @@ use panelot_engine::ports::{ConnectionKey, Entropy};
 use panelot_protocol::decode::decode_event;
 use panelot_protocol::event::{AgentEvent, ErrorCode};
 use panelot_protocol::frame::EventFrame;
-use panelot_protocol::ids::{ApprovalId, ClientId, SubmissionId, ThreadId};
+use panelot_protocol::ids::{ClientId, ItemId, SubmissionId, ThreadId};
 use panelot_protocol::op::{Op, SubscribeParams};
 use panelot_protocol::view::{Folded, ResubscribeReason, ThreadView};
 use panelot_protocol::{ENGINE_PROTOCOL, ENGINE_SCHEMA_HASH};
@@ -83,8 +83,8 @@ pub struct User {
     pub heard: BTreeMap<SubmissionId, AgentEvent>,
     /// The newest revision that was seen of each thread.
     revisions: BTreeMap<ThreadId, u64>,
-    /// When each question to the user runs out.
-    deadlines: BTreeMap<ApprovalId, u64>,
+    /// When each question to the user and each wait runs out.
+    deadlines: BTreeMap<ItemId, u64>,
     /// The last question for a thread, while it is not answered.
     asked: Option<SubmissionId>,
     connection: Option<ConnectionKey>,
@@ -335,15 +335,19 @@ impl User {
             self.observed.push(format!("revision {revision} of {} came after {newest}", view.thread_id()));
         }
         *newest = revision.max(*newest);
-        for approval in &view.snapshot.approvals {
-            let deadline_ms = approval.request.deadline_ms;
-            let first = *self.deadlines.entry(approval.approval_id.clone()).or_insert(deadline_ms);
+        let approvals = view.snapshot.approvals.iter();
+        let questions =
+            approvals.map(|approval| (ItemId::from(&approval.approval_id), approval.request.deadline_ms));
+        let waits = view
+            .snapshot
+            .interactions
+            .iter()
+            .filter_map(|wait| Some((ItemId::from(&wait.interaction_id), wait.request.deadline_ms()?)));
+        for (id, deadline_ms) in questions.chain(waits) {
+            let first = *self.deadlines.entry(id.clone()).or_insert(deadline_ms);
             if first != deadline_ms {
-                self.observed.push(format!(
-                    "the deadline of {} was {first} and is {deadline_ms}",
-                    approval.approval_id
-                ));
-                self.deadlines.insert(approval.approval_id.clone(), deadline_ms);
+                self.observed.push(format!("the deadline of {id} was {first} and is {deadline_ms}"));
+                self.deadlines.insert(id, deadline_ms);
             }
         }
     }

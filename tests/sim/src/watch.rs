@@ -3,7 +3,8 @@
 use panelot_engine::ports::{Commit, Index, Key, Query, Row, Table};
 use panelot_engine::store::MemoryStore;
 use panelot_engine::store::records::{
-    NodePayload, Record, StoredApproval, StoredNode, StoredReceipt, StoredRun, StoredThread,
+    NodePayload, Record, StoredApproval, StoredInteraction, StoredNode, StoredReceipt, StoredRun,
+    StoredThread,
 };
 use panelot_engine::store::repo::under;
 use panelot_engine::turn::RunPhase;
@@ -60,6 +61,7 @@ fn look(commit: &Commit, before: &MemoryStore, found: &mut Vec<String>) {
     look.nodes(&nodes);
     look.receipts();
     look.approvals();
+    look.interactions(&nodes);
 }
 
 impl Look<'_> {
@@ -190,8 +192,9 @@ impl Look<'_> {
                 | NodePayload::ApprovalDecision { .. }
                 | NodePayload::UserMessage { .. }
                 | NodePayload::TurnContext { .. }
+                | NodePayload::InteractionResponse { .. }
                 | NodePayload::ToolCall { .. } => true,
-                NodePayload::InteractionResponse { .. } | NodePayload::SystemNotice { .. } => false,
+                NodePayload::SystemNotice { .. } => false,
             };
             if of_run && !with_run {
                 self.found.push(format!("the node {} comes without its run's next state", node.id));
@@ -216,6 +219,33 @@ impl Look<'_> {
         let forgets = self.commit.delete.iter().any(|(table, _)| *table == Table::Receipts);
         if forgets && !self.commit.put.is_empty() {
             self.found.push("receipts are forgotten by a commit of something else".to_owned());
+        }
+    }
+
+    /// A wait stays what it was and ends once: with a node for the record and the result of its call.
+    fn interactions(&mut self, nodes: &[StoredNode]) {
+        for wait in self.written::<StoredInteraction>() {
+            let Some(old) = self.stored(&wait) else { continue };
+            if old.request != wait.request {
+                self.found.push(format!("the wait {} is another one now", wait.id));
+            }
+            if old.end.is_some() {
+                if old.end != wait.end {
+                    self.found.push(format!("the wait {} ends a second time", wait.id));
+                }
+                continue;
+            }
+            let Some(end) = &wait.end else { continue };
+            let recorded = nodes.iter().any(|node| {
+                matches!(&node.payload, NodePayload::InteractionResponse { interaction_id, end: kept, .. } if *interaction_id == wait.id && kept == end)
+            });
+            let has_result = nodes.iter().any(|node| {
+                matches!(&node.payload, NodePayload::ToolResult { call_node_id, .. } if Some(call_node_id) == wait.call_node_id.as_ref())
+            });
+            if !recorded || !has_result {
+                self.found
+                    .push(format!("the wait {} ends with record {recorded}, result {has_result}", wait.id));
+            }
         }
     }
 

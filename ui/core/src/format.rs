@@ -26,6 +26,18 @@ impl LocalTime {
         format!("{:02}:{:02}", minutes / 60, minutes % 60)
     }
 
+    /// The time of day, and before it the day when that is not today: `2026-12-03 14:02`.
+    #[must_use]
+    pub fn moment(self, at_ms: u64) -> String {
+        let day = self.local_ms(at_ms).div_euclid(DAY_MS);
+        let clock = self.clock(at_ms);
+        if day == self.local_ms(self.now_ms).div_euclid(DAY_MS) {
+            return clock;
+        }
+        let (year, month, day) = date(day);
+        format!("{year:04}-{month:02}-{day:02} {clock}")
+    }
+
     /// The heading under which a list shows something of this time.
     #[must_use]
     pub fn group(self, at_ms: u64) -> Key {
@@ -40,11 +52,25 @@ impl LocalTime {
     }
 }
 
-/// Time that is left, `4:32`; `0:00` when it is over. A begun second counts.
+/// The year, month and day of a number of days since 1970.
+fn date(days: i64) -> (i64, i64, i64) {
+    // Years of 365.2425 days that begin in March, counted from the year 0: leap days come last.
+    let shifted = days.saturating_add(719_468);
+    let (era, day_of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    (year, month, day_of_year - (153 * month_from_march + 2) / 5 + 1)
+}
+
+/// Time that is left, `4:32`, `2:04:32` when it is hours; `0:00` when it is over. A begun second counts.
 #[must_use]
 pub fn time_left(until_ms: u64, now_ms: u64) -> String {
     let seconds = until_ms.saturating_sub(now_ms).div_ceil(1_000);
-    format!("{}:{:02}", seconds / 60, seconds % 60)
+    let (hours, minutes, seconds) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
+    if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
 }
 
 /// A count of tokens, `950`, `12.3k`, `1.2M`.
@@ -149,6 +175,20 @@ mod tests {
         assert_eq!(time_left(NOW_MS + 272_000, NOW_MS), "4:32");
         assert_eq!(time_left(NOW_MS + 1, NOW_MS), "0:01");
         assert_eq!(time_left(NOW_MS - 1, NOW_MS), "0:00");
+        assert_eq!(time_left(NOW_MS + 7_505_000, NOW_MS), "2:05:05");
+    }
+
+    #[test]
+    fn a_moment_of_another_day_has_its_date() {
+        let cases = [
+            (480, NOW_MS + 3_600_000, "22:21"),
+            (480, NOW_MS + 3 * 3_600_000, "2026-12-01 00:21"),
+            (0, NOW_MS + 3 * 3_600_000, "16:21"),
+            (0, 951_782_400_000, "2000-02-29 00:00"),
+        ];
+        for (offset_minutes, at_ms, expected) in cases {
+            assert_eq!(LocalTime { now_ms: NOW_MS, offset_minutes }.moment(at_ms), expected);
+        }
     }
 
     #[test]

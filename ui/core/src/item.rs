@@ -85,6 +85,7 @@ impl ItemState {
             | ItemKind::Reasoning
             | ItemKind::ToolCall
             | ItemKind::Approval
+            | ItemKind::Interaction
             | ItemKind::SystemNotice => self.text.push_str(text),
         }
     }

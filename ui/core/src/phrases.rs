@@ -1,6 +1,9 @@
 //! Sentences about tool calls: the row of a call, and the question about one.
 
 use panelot_protocol::approval::{ApprovalFlag, ApprovalRequestPayload};
+use panelot_protocol::interaction::{
+    InteractionEnd, InteractionRequestPayload, InteractionResponse, WatchLoss,
+};
 use panelot_protocol::item::{ActionOutcome, ItemMeta, ItemStatus, NoticeKind};
 use panelot_protocol::settings::Language;
 use panelot_protocol::snapshot::{PendingTool, RecoveryReason};
@@ -64,6 +67,16 @@ fn tool_keys(tool: &str) -> [Key; 4] {
             [Key::ToolSelectRunning, Key::ToolSelectDone, Key::ToolSelectFailed, Key::ToolSelectNotDone]
         }
         "wait_for" => [Key::ToolWaitRunning, Key::ToolWaitDone, Key::ToolWaitFailed, Key::ToolWaitFailed],
+        "ask_user" => [Key::ToolAskRunning, Key::ToolAskDone, Key::ToolAskFailed, Key::ToolAskFailed],
+        "request_user_action" => {
+            [Key::ToolActRunning, Key::ToolActDone, Key::ToolActFailed, Key::ToolActFailed]
+        }
+        "watch_page" => {
+            [Key::ToolWatchRunning, Key::ToolWatchDone, Key::ToolWatchFailed, Key::ToolWatchFailed]
+        }
+        "schedule_resume" => {
+            [Key::ToolLaterRunning, Key::ToolLaterDone, Key::ToolLaterFailed, Key::ToolLaterFailed]
+        }
         _ => [Key::ToolOtherRunning, Key::ToolOtherDone, Key::ToolOtherFailed, Key::ToolOtherFailed],
     }
 }
@@ -101,6 +114,7 @@ pub fn question(language: Language, request: &ApprovalRequestPayload) -> Vec<Pie
         "navigate" => (Key::AskNavigate, address),
         "tab_open" => (Key::AskOpen, address),
         "read_page" => (Key::AskRead, label),
+        "watch_page" => (Key::AskWatch, label),
         _ if here.is_none() => (Key::AskOtherNoSite, label),
         _ => (Key::AskOther, label),
     };
@@ -191,6 +205,50 @@ pub fn notice(language: Language, kind: Option<NoticeKind>, text: &str) -> Strin
         Some(NoticeKind::Other) | None => Key::NoticeOther,
     };
     fill(language, key, &[("detail", text)])
+}
+
+/// What an open wait asks for, in the words of whoever asked.
+#[must_use]
+pub fn awaited(request: &InteractionRequestPayload) -> &str {
+    match request {
+        InteractionRequestPayload::AskUser { question, .. } => question,
+        InteractionRequestPayload::UserAction { instruction, .. } => instruction,
+        InteractionRequestPayload::Takeover { what, .. } => what,
+        InteractionRequestPayload::WatchPage { condition, .. } => condition,
+        InteractionRequestPayload::ScheduleResume { reason, .. } => reason,
+        InteractionRequestPayload::Elicitation { message, .. } => message,
+    }
+}
+
+/// How a wait ended: what was asked, and what came of it.
+#[must_use]
+pub fn wait_end(language: Language, request: &InteractionRequestPayload, end: &InteractionEnd) -> String {
+    let mut answer = String::new();
+    let key = match end {
+        InteractionEnd::Answered { response } => match response {
+            InteractionResponse::Submit { value } => {
+                answer = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                Key::WaitAnswered
+            }
+            InteractionResponse::Done {} if request.needs_user() => Key::WaitDone,
+            InteractionResponse::Done {} => Key::WaitGoOn,
+            InteractionResponse::Decline { note: None } => Key::WaitDeclined,
+            InteractionResponse::Decline { note: Some(note) } => {
+                answer.clone_from(note);
+                Key::WaitDeclinedNote
+            }
+            InteractionResponse::Cancel {} => Key::WaitStopped,
+        },
+        InteractionEnd::Expired {} if request.needs_user() => Key::WaitUnanswered,
+        InteractionEnd::Expired {} => Key::WaitNotSeen,
+        InteractionEnd::Met {} => Key::WaitMet,
+        InteractionEnd::Lost { why: WatchLoss::Closed } => Key::WaitClosed,
+        InteractionEnd::Lost { why: WatchLoss::Navigated } => Key::WaitNavigated,
+        InteractionEnd::Lost { why: WatchLoss::Forbidden } => Key::WaitForbidden,
+        InteractionEnd::Due {} => Key::WaitDue,
+        InteractionEnd::Withdrawn {} => Key::WaitStopped,
+    };
+    fill(language, key, &[("detail", awaited(request)), ("answer", &answer)])
 }
 
 /// A target as a person calls it. The engine's label is the role's word and the name in quotes; a role without a word
@@ -292,6 +350,46 @@ mod tests {
         ];
         for (request, expected) in cases {
             assert_eq!(plain(&question(Language::English, &request)), expected);
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_wait_says_what_was_asked_and_what_came_of_it() {
+        let item_id = || panelot_protocol::ids::ItemId::new("call");
+        let ask = InteractionRequestPayload::AskUser {
+            item_id: item_id(),
+            question: "Which {answer}?".into(),
+            options: Vec::new(),
+            deadline_ms: None,
+        };
+        let watch = InteractionRequestPayload::WatchPage {
+            item_id: item_id(),
+            tab_id: panelot_protocol::ids::TabId(1),
+            condition: "\"Shipped\"".into(),
+            deadline_ms: 0,
+        };
+        let answered = |response| InteractionEnd::Answered { response };
+        let submit = answered(InteractionResponse::Submit { value: json!("Red") });
+        let done = answered(InteractionResponse::Done {});
+        let declined = answered(InteractionResponse::Decline { note: Some("busy".into()) });
+        let lost = InteractionEnd::Lost { why: WatchLoss::Closed };
+        let cases = [
+            (&ask, submit.clone(), Language::English, "Which {answer}? You answered: Red"),
+            (&ask, submit, Language::Chinese, "Which {answer}? 你的回答：Red"),
+            (&ask, declined, Language::English, "You declined: Which {answer}? (busy)"),
+            (&ask, InteractionEnd::Expired {}, Language::English, "Nobody answered in time: Which {answer}?"),
+            (&watch, done, Language::English, "You let it go on: \"Shipped\""),
+            (
+                &watch,
+                InteractionEnd::Met {},
+                Language::English,
+                "The page shows what was awaited: \"Shipped\"",
+            ),
+            (&watch, InteractionEnd::Expired {}, Language::Chinese, "页面未及时出现：\"Shipped\""),
+            (&watch, lost, Language::English, "The page was closed while it was watched: \"Shipped\""),
+        ];
+        for (request, end, language, expected) in cases {
+            assert_eq!(wait_end(language, request, &end), expected);
         }
     }
 

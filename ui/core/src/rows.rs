@@ -1,7 +1,7 @@
 //! Which rows a list of items becomes: three tool calls or more in a row fold into one.
 
 use panelot_protocol::ids::ItemId;
-use panelot_protocol::item::{ItemKind, ItemView, NoticeKind};
+use panelot_protocol::item::{ItemKind, ItemStatus, ItemView, NoticeKind};
 
 /// Tool calls in a row that become one foldable row.
 pub const TOOL_GROUP_COUNT_MIN: usize = 3;
@@ -27,7 +27,7 @@ impl Row {
 }
 
 /// The rows of a conversation. That an answer is incomplete is said on the answer itself where it was kept. A question about a tool call is shown on its call, so it is no row, and it does not
-/// part the calls around it. The model's thoughts between two calls do.
+/// part the calls around it. The model's thoughts between two calls do, and so does a wait that has ended.
 #[must_use]
 pub fn rows(items: &[ItemView]) -> Vec<Row> {
     let mut rows = Vec::new();
@@ -40,9 +40,12 @@ pub fn rows(items: &[ItemView]) -> Vec<Row> {
         match item.kind {
             ItemKind::ToolCall => tools.push(item.item_id.clone()),
             ItemKind::Approval => {}
+            // While a wait is open it stands above the composer.
+            ItemKind::Interaction if item.status == ItemStatus::Running => {}
             ItemKind::UserMessage
             | ItemKind::AssistantMessage
             | ItemKind::Reasoning
+            | ItemKind::Interaction
             | ItemKind::SystemNotice => {
                 close(&mut rows, &mut tools);
                 rows.push(Row::Item(item.item_id.clone()));
@@ -71,7 +74,7 @@ fn close(rows: &mut Vec<Row>, tools: &mut Vec<ItemId>) {
 
 #[cfg(test)]
 mod tests {
-    use panelot_protocol::item::{ItemDetails, ItemMeta, ItemStatus};
+    use panelot_protocol::item::{ItemDetails, ItemMeta};
 
     use super::*;
 

@@ -1,5 +1,6 @@
 //! The one line above the composer: what the thread does now, in the same words as the thread list.
 
+use panelot_protocol::interaction::InteractionRequestPayload;
 use panelot_protocol::item::{ItemKind, ItemStatus};
 use panelot_protocol::settings::Language;
 use panelot_protocol::snapshot::{RecoveryReason, ThreadActivity, ThreadSnapshot, Waiting, WaitingReason};
@@ -33,7 +34,7 @@ pub struct Status {
     pub countdown: Option<Countdown>,
 }
 
-/// A wait of the turn whose end is known.
+/// A wait whose end is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Countdown {
     kind: CountdownKind,
@@ -44,6 +45,9 @@ pub struct Countdown {
 enum CountdownKind {
     RateLimit,
     Retry,
+    User,
+    Page,
+    Time,
 }
 
 impl Countdown {
@@ -67,13 +71,16 @@ impl Countdown {
                 (Key::StatusRateLimit, Key::StatusRateLimitIn, Key::StatusRateLimitUntil)
             }
             CountdownKind::Retry => (Key::StatusRetry, Key::StatusRetryIn, Key::StatusRetryUntil),
+            CountdownKind::User => (Key::StatusWaitingForYou, Key::StatusForYouIn, Key::StatusForYouUntil),
+            CountdownKind::Page => (Key::StatusWatching, Key::StatusWatchingIn, Key::StatusWatchingUntil),
+            CountdownKind::Time => (Key::StatusLater, Key::StatusLaterIn, Key::StatusLaterAt),
         };
         match self.until_ms.saturating_sub(time.now_ms) {
             0 => over.text(language).to_owned(),
             left_ms if left_ms < COUNTED_MS_MAX => {
                 fill(language, near, &[("seconds", &left_ms.div_ceil(1_000).to_string())])
             }
-            _ => fill(language, far, &[("time", &time.clock(self.until_ms))]),
+            _ => fill(language, far, &[("time", &time.moment(self.until_ms))]),
         }
     }
 }
@@ -84,8 +91,11 @@ impl Countdown {
 #[must_use]
 pub fn status(language: Language, thread: &ThreadSnapshot, stopping: bool) -> Option<Status> {
     let say = |text: String, mark: Mark| Some(Status { text, mark, countdown: None });
-    if !thread.approvals.is_empty() || !thread.interactions.is_empty() {
+    if !thread.approvals.is_empty() {
         return say(Key::StatusWaitingForYou.text(language).to_owned(), Mark::Asking);
+    }
+    if let Some(wait) = thread.interactions.first() {
+        return Some(awaited(language, &wait.request));
     }
     if let Some(run) = thread.recoverable.first() {
         let key = match run.reason {
@@ -114,13 +124,35 @@ pub fn status(language: Language, thread: &ThreadSnapshot, stopping: bool) -> Op
         Some(item) => match item.kind {
             ItemKind::ToolCall => tool_line(language, &item.meta, ItemStatus::Running, None),
             ItemKind::AssistantMessage => Key::StatusWriting.text(language).to_owned(),
-            ItemKind::Reasoning | ItemKind::UserMessage | ItemKind::Approval | ItemKind::SystemNotice => {
-                Key::StatusThinking.text(language).to_owned()
-            }
+            ItemKind::Reasoning
+            | ItemKind::UserMessage
+            | ItemKind::Approval
+            | ItemKind::Interaction
+            | ItemKind::SystemNotice => Key::StatusThinking.text(language).to_owned(),
         },
         None => Key::StatusThinking.text(language).to_owned(),
     };
     say(text, Mark::Working)
+}
+
+/// The line of an open wait: what is awaited, and until when.
+fn awaited(language: Language, request: &InteractionRequestPayload) -> Status {
+    let (kind, key, mark) = match request {
+        InteractionRequestPayload::AskUser { .. }
+        | InteractionRequestPayload::UserAction { .. }
+        | InteractionRequestPayload::Takeover { .. }
+        | InteractionRequestPayload::Elicitation { .. } => {
+            (CountdownKind::User, Key::StatusWaitingForYou, Mark::Asking)
+        }
+        InteractionRequestPayload::WatchPage { .. } => {
+            (CountdownKind::Page, Key::StatusWatching, Mark::Waiting)
+        }
+        InteractionRequestPayload::ScheduleResume { .. } => {
+            (CountdownKind::Time, Key::StatusLater, Mark::Waiting)
+        }
+    };
+    let countdown = request.deadline_ms().map(|until_ms| Countdown { kind, until_ms });
+    Status { text: key.text(language).to_owned(), mark, countdown }
 }
 
 const fn wait(reason: WaitingReason) -> Key {
@@ -178,6 +210,40 @@ mod tests {
     fn a_pause_that_the_provider_asked_for_is_counted_down_too() {
         let expected = ["The provider asked for a pause: 30 s left", "服务商要求暂停，还剩 30 秒"];
         assert_eq!(shown(WaitingReason::RateLimit, 30_000), Some(expected.map(str::to_owned)));
+    }
+
+    #[test]
+    fn an_open_wait_says_what_is_awaited_and_until_when() {
+        let item_id = || panelot_protocol::ids::ItemId::new("call");
+        let ask = |deadline_ms| InteractionRequestPayload::AskUser {
+            item_id: item_id(),
+            question: "Which?".into(),
+            options: Vec::new(),
+            deadline_ms,
+        };
+        let later = InteractionRequestPayload::ScheduleResume {
+            item_id: item_id(),
+            at_ms: NOW_MS + 2 * 86_400_000,
+            reason: "Look.".into(),
+        };
+        let watch = InteractionRequestPayload::WatchPage {
+            item_id: item_id(),
+            tab_id: panelot_protocol::ids::TabId(1),
+            condition: "\"Shipped\"".into(),
+            deadline_ms: NOW_MS + 30_000,
+        };
+        let cases = [
+            (ask(None), Mark::Asking, None),
+            (ask(Some(NOW_MS + 600_000)), Mark::Asking, Some("Waiting for you until 14:31")),
+            (watch, Mark::Waiting, Some("Watching the page: 30 s left")),
+            (later, Mark::Waiting, Some("Goes on at 2026-12-02 14:21")),
+        ];
+        let time = LocalTime { now_ms: NOW_MS, offset_minutes: 60 };
+        for (request, mark, counted) in cases {
+            let status = awaited(Language::English, &request);
+            let text = status.countdown.map(|countdown| countdown.text(Language::English, time));
+            assert_eq!((status.mark, text.as_deref()), (mark, counted));
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use dioxus::prelude::*;
 use panelot_protocol::approval::PendingApproval;
-use panelot_protocol::ids::{ItemId, SubmissionId, ThreadId};
+use panelot_protocol::ids::{InteractionId, ItemId, SubmissionId, ThreadId};
 use panelot_protocol::interaction::PendingInteraction;
 use panelot_protocol::settings::{Language, Settings};
 use panelot_protocol::snapshot::{
@@ -105,6 +105,8 @@ pub struct Store {
     pub language: Signal<Language>,
     /// The page in front of the user.
     pub tab: Signal<Option<CapturedTab>>,
+    /// What was written in answer to a wait and not sent: it outlives a card that is drawn anew.
+    pub answer: Signal<Option<(InteractionId, String)>>,
     /// What assistive technology is told.
     pub announcement: Signal<String>,
     /// Whether the conversation follows its end.
@@ -144,6 +146,7 @@ impl Store {
             saved: root(Vec::new()),
             language: root(language),
             tab: root(None),
+            answer: root(None),
             announcement: root(String::new()),
             following: root(true),
             list_open: root(false),

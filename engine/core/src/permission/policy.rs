@@ -12,8 +12,10 @@ use panelot_protocol::turn::{PermissionPolicy, ToolLevel};
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// Tools that pass under every policy: they only read what the user gave the agent.
-const FREE_TOOLS: [&str; 2] = ["memory_read", "load_skill"];
+/// Tools that pass under every policy: they only read what the user gave the agent, or ask the user themselves, whose
+/// answer to the question is answer enough.
+const FREE_TOOLS: [&str; 5] =
+    ["memory_read", "load_skill", "ask_user", "request_user_action", "schedule_resume"];
 
 /// What a tool does to the world.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,5 +1,6 @@
 //! What a model is told: the kernel, the layers over it, the fence around what pages say, and what it all costs.
 
+pub mod dates;
 pub mod estimate;
 pub mod fence;
 pub mod kernel;

@@ -11,7 +11,7 @@ use panelot_protocol::from_json::{Unreadable, from_text};
 use panelot_protocol::ids::{
     ApprovalId, ClientId, FolderId, InteractionId, NodeId, PresetId, RunId, SubmissionId, TabId, ThreadId,
 };
-use panelot_protocol::interaction::{InteractionRequestPayload, InteractionResponse};
+use panelot_protocol::interaction::{InteractionEnd, InteractionRequestPayload};
 use panelot_protocol::item::{ActionOutcome, NoticeKind};
 use panelot_protocol::settings::{GenParams, ModelCapabilities, ModelPricing};
 use panelot_protocol::snapshot::{PendingTool, RecoveryReason, ThreadStats};
@@ -299,12 +299,14 @@ pub enum NodePayload {
         #[serde(default)]
         asked: Option<AskedTarget>,
     },
-    /// The answer to a wait.
+    /// The end of a wait.
     InteractionResponse {
         /// The wait.
         interaction_id: InteractionId,
-        /// The answer.
-        response: InteractionResponse,
+        /// What was awaited.
+        request: InteractionRequestPayload,
+        /// How it ended.
+        end: InteractionEnd,
     },
     /// What a turn began with.
     TurnContext {
@@ -702,11 +704,15 @@ pub struct StoredInteraction {
     pub run_id: RunId,
     /// The call's node, when a call waits.
     pub call_node_id: Option<NodeId>,
-    /// What it waits for.
+    /// What it waits for; its deadline is the original one for good.
     pub request: InteractionRequestPayload,
-    /// The answer, once there is one.
-    pub response: Option<InteractionResponse>,
-    /// 0 while it is open, 1 when it is answered.
+    /// The target of the call as it was judged: a page is watched as long as it is on this site.
+    #[serde(default)]
+    pub facts: StoredFacts,
+    /// How it ended, once it has.
+    #[serde(default)]
+    pub end: Option<InteractionEnd>,
+    /// 0 while it is open, 1 when it has ended.
     pub revision: u64,
 }
 
@@ -720,7 +726,7 @@ impl Record for StoredInteraction {
     fn index_keys(&self) -> Vec<(Index, Key)> {
         let key = || Key::text(self.thread_id.as_str()).and_text(self.id.as_str());
         let mut keys = vec![(Index::InteractionsByThread, key())];
-        if self.response.is_none() {
+        if self.end.is_none() {
             keys.push((Index::InteractionsPending, key()));
         }
         keys

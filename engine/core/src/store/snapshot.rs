@@ -4,13 +4,13 @@
 //! contract between the two.
 
 use super::commit::RepoError;
-use super::records::{NodePayload, StoredApproval, StoredNode, StoredRun, StoredThread};
+use super::records::{NodePayload, StoredApproval, StoredInteraction, StoredNode, StoredRun, StoredThread};
 use super::repo::{self, SNAPSHOT_NODES_COUNT, ThreadState};
 use super::tree::{Position, Siblings, Tree};
 use crate::ports::Store;
 use panelot_protocol::approval::PendingApproval;
-use panelot_protocol::ids::{ItemId, NodeId, TurnId};
-use panelot_protocol::interaction::PendingInteraction;
+use panelot_protocol::ids::{InteractionId, ItemId, NodeId, RunId, TurnId};
+use panelot_protocol::interaction::{InteractionEnd, InteractionRequestPayload, PendingInteraction};
 use panelot_protocol::item::{BranchInfo, ItemDetails, ItemKind, ItemMeta, ItemStatus, ItemView};
 use panelot_protocol::limits;
 use panelot_protocol::snapshot::{
@@ -171,8 +171,36 @@ pub fn approval_item(approval: &StoredApproval) -> ItemView {
     }
 }
 
+/// The item of a wait that is open or has ended.
+pub fn interaction_item(
+    id: &InteractionId,
+    run_id: &RunId,
+    request: &InteractionRequestPayload,
+    end: Option<&InteractionEnd>,
+) -> ItemView {
+    ItemView {
+        item_id: ItemId::from(id),
+        turn_id: TurnId::from(run_id),
+        kind: ItemKind::Interaction,
+        meta: ItemMeta { interaction: Some(Box::new(request.clone())), ..ItemMeta::default() },
+        text: String::new(),
+        tool_progress: None,
+        status: match end.map(InteractionEnd::is_good) {
+            None => ItemStatus::Running,
+            Some(true) => ItemStatus::Done,
+            Some(false) => ItemStatus::Failed,
+        },
+        details: end.map(|end| ItemDetails { end: Some(end.clone()), ..ItemDetails::default() }),
+    }
+}
+
+/// The item of a stored wait.
+pub fn pending_item(wait: &StoredInteraction) -> ItemView {
+    interaction_item(&wait.id, &wait.run_id, &wait.request, wait.end.as_ref())
+}
+
 /// The items of nodes in the order of their path. A result closes the call before it; a decision is an item of its
-/// own, described by its call and by what was asked.
+/// own, described by its call and by what was asked. So is the end of a wait.
 pub fn items_of(nodes: &[StoredNode]) -> Vec<ItemView> {
     items_by_node(nodes).into_iter().map(|(_, item)| item).collect()
 }
@@ -218,10 +246,12 @@ fn items_by_node(nodes: &[StoredNode]) -> Vec<(&StoredNode, ItemView)> {
                 };
                 items.push((node, item));
             }
+            NodePayload::InteractionResponse { interaction_id, request, end } => {
+                items.push((node, interaction_item(interaction_id, &node.run_id, request, Some(end))));
+            }
             NodePayload::UserMessage { .. }
             | NodePayload::AssistantMessage { .. }
             | NodePayload::ToolCall { .. }
-            | NodePayload::InteractionResponse { .. }
             | NodePayload::TurnContext { .. }
             | NodePayload::SystemNotice { .. } => {}
         }
@@ -371,6 +401,7 @@ pub async fn thread_snapshot<S: Store>(
     };
     let mut items = page.items;
     items.extend(state.approvals.iter().map(approval_item));
+    items.extend(state.interactions.iter().map(pending_item));
     items.extend(live.items);
     Ok(ThreadSnapshot {
         thread: thread_meta(&state.thread),

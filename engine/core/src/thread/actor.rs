@@ -81,6 +81,8 @@ pub(crate) struct Actor<W: World> {
     pub(crate) waiting: Option<Waiting>,
     /// The calls of the current run that have no result, as nodes.
     pub(crate) calls: Vec<StoredNode>,
+    /// When the page that is watched was last looked at in this actor's life.
+    pub(crate) looked_at_ms: Option<u64>,
     /// What the pages of the path have shown.
     pub(crate) taints: Taints,
     /// Whether [`Self::taints`] holds what was read before this actor began.
@@ -161,6 +163,7 @@ async fn load<W: World>(core: &Rc<Core<W>>, id: &ThreadId) -> Result<Option<Acto
         live: None,
         waiting: None,
         calls: Vec::new(),
+        looked_at_ms: None,
         taints: Taints::default(),
         taints_known: false,
         timer: None,
@@ -344,7 +347,7 @@ impl<W: World> Actor<W> {
     fn next_due_ms(&self) -> Option<u64> {
         let deadlines = self.state.approvals.iter().map(|approval| approval.request.deadline_ms);
         let draft = self.live.as_ref().and_then(Live::draft_due_ms);
-        deadlines.chain(draft).min()
+        deadlines.chain(draft).chain(self.wait_due_ms()).min()
     }
 }
 
@@ -362,8 +365,13 @@ pub(crate) fn doing(state: &ThreadState) -> crate::host::Doing {
         RunState::Queued {} | RunState::StreamingModel { .. } | RunState::ExecutingTool { .. } => {
             (ThreadActivity::Running, true, true)
         }
-        RunState::WaitingApproval { .. } | RunState::WaitingInteraction { .. } => {
-            (ThreadActivity::WaitingForUser, false, true)
+        RunState::WaitingApproval { .. } => (ThreadActivity::WaitingForUser, false, true),
+        RunState::WaitingInteraction { interaction_id, .. } => {
+            let wait = state.interactions.iter().find(|wait| &wait.id == interaction_id);
+            // A page or a time is awaited without the user: nobody is called for it.
+            let needs_user = wait.is_none_or(|wait| wait.request.needs_user());
+            let activity = if needs_user { ThreadActivity::WaitingForUser } else { ThreadActivity::Running };
+            (activity, false, true)
         }
         RunState::PausedBudget {}
         | RunState::PausedUncertain { .. }

@@ -10,11 +10,12 @@ use crate::store::records::{
 };
 use crate::store::repo;
 use crate::store::tree::NewNode;
+use crate::tools::waits::check_response;
 use crate::turn::step;
 use panelot_protocol::approval::ApprovalDecision;
 use panelot_protocol::event::{AgentEvent, ErrorCode};
 use panelot_protocol::ids::{ApprovalId, InteractionId, NodeId, RuleId, SubmissionId};
-use panelot_protocol::interaction::InteractionResponse;
+use panelot_protocol::interaction::{InteractionEnd, InteractionResponse};
 use panelot_protocol::settings::SettingsPatch;
 
 /// What the model is told when nobody answered.
@@ -170,7 +171,7 @@ impl<W: World> Actor<W> {
         }
     }
 
-    /// `interaction.response`. No tool of this build makes a wait; one that another build stored can be answered.
+    /// `interaction.response`.
     pub(super) async fn answer_interaction(
         &self,
         submission_id: &SubmissionId,
@@ -181,32 +182,49 @@ impl<W: World> Actor<W> {
         let Some(wait) = repo::get::<_, StoredInteraction>(store, Key::text(id.as_str())).await? else {
             return Ok(Err(Rejection::invalid("interactionId: no such wait")));
         };
-        if let Some(earlier) = &wait.response {
-            return Ok(if earlier == response {
-                Ok(self.acked(self.change(), submission_id, Some(wait.run_id.clone())))
-            } else {
-                Err(Rejection::invalid("interactionId: this wait was answered before, with another answer"))
+        let end = InteractionEnd::Answered { response: response.clone() };
+        if let Some(earlier) = &wait.end {
+            if mutant!(WaitAnsweredTwice) && earlier != &end {
+                let mut change = self.change();
+                change.put_interaction(Some(&wait), StoredInteraction { end: Some(end), ..wait.clone() });
+                return Ok(Ok(self.acked(change, submission_id, Some(wait.run_id.clone()))));
+            }
+            return Ok(match earlier {
+                InteractionEnd::Answered { .. } if earlier == &end => {
+                    Ok(self.acked(self.change(), submission_id, Some(wait.run_id.clone())))
+                }
+                InteractionEnd::Answered { .. } => Err(Rejection::invalid(
+                    "interactionId: this wait was answered before, with another answer",
+                )),
+                InteractionEnd::Expired {}
+                | InteractionEnd::Met {}
+                | InteractionEnd::Lost { .. }
+                | InteractionEnd::Due {}
+                | InteractionEnd::Withdrawn {} => {
+                    Err(Rejection::invalid("interactionId: this wait ended before it was answered"))
+                }
             });
         }
-        let waits = self.current().filter(|run| {
-            matches!(&run.state, RunState::WaitingInteraction { interaction_id, .. } if interaction_id == id)
-        });
-        let Some(run) = waits else {
+        let Some((run, _)) = self.open_wait().filter(|(_, open)| &open.id == id) else {
             return Ok(Err(Rejection::invalid("interactionId: nobody waits for this answer any more")));
         };
+        if let Err(problem) = check_response(&wait.request, response) {
+            return Ok(Err(Rejection::invalid(problem)));
+        }
         let mut change = self.change();
         change.builder.strict();
-        let answered = StoredInteraction { response: Some(response.clone()), revision: 1, ..wait.clone() };
-        change.put_interaction(Some(&wait), answered);
-        let payload =
-            NodePayload::InteractionResponse { interaction_id: id.clone(), response: response.clone() };
-        let new = vec![NewNode { id: NodeId::new(self.core.id()), payload }];
-        change.add(&run.id, self.core.now_ms(), new);
-        if matches!(response, InteractionResponse::Cancel {}) {
-            self.put_interrupt(&mut change, run)?;
-        } else {
-            change.put_run(Some(run), step(run, RunState::Preparing { not_before_ms: None, attempts: 0 })?);
+        match response {
+            InteractionResponse::Cancel {} => {
+                self.put_interaction_end(&mut change, &wait, &end);
+                self.put_interrupt(&mut change, run)?;
+            }
+            InteractionResponse::Submit { .. }
+            | InteractionResponse::Done {}
+            | InteractionResponse::Decline { .. } => {
+                self.put_wait_end(&mut change, run, &wait, &end, None)?;
+            }
         }
-        Ok(Ok(self.acked(change, submission_id, Some(run.id.clone()))))
+        let ack = self.ack(&change, submission_id, Some(run.id.clone()));
+        Ok(Ok(Verdict::Change(Box::new(change), Box::new(ack), After::DropEffect)))
     }
 }

@@ -106,10 +106,17 @@ impl Change {
                     result: Some(ItemResult { ok: decision.accepts(), details: Some(details) }),
                 });
             }
+            NodePayload::InteractionResponse { interaction_id, end, .. } => {
+                let details = ItemDetails { end: Some(end.clone()), ..ItemDetails::default() };
+                self.events.push(AgentEvent::ItemComplete {
+                    thread_id,
+                    item_id: ItemId::from(interaction_id),
+                    result: Some(ItemResult { ok: end.is_good(), details: Some(details) }),
+                });
+            }
             NodePayload::UserMessage { .. }
             | NodePayload::AssistantMessage { .. }
             | NodePayload::ToolCall { .. }
-            | NodePayload::InteractionResponse { .. }
             | NodePayload::TurnContext { .. }
             | NodePayload::SystemNotice { .. } => {}
         }
@@ -170,7 +177,7 @@ impl Change {
         }
     }
 
-    /// Writes a wait, open or answered.
+    /// Writes a wait, open or ended.
     pub fn put_interaction(&mut self, before: Option<&StoredInteraction>, interaction: StoredInteraction) {
         match before {
             Some(before) => self.builder.unchanged(before),
@@ -178,7 +185,7 @@ impl Change {
         };
         self.builder.put(&interaction);
         self.next.interactions.retain(|have| have.id != interaction.id);
-        if interaction.response.is_none() {
+        if interaction.end.is_none() {
             self.next.interactions.push(interaction);
         }
     }

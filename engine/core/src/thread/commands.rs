@@ -87,6 +87,10 @@ impl<W: World> Actor<W> {
 
     /// Reads the thread again, when nothing of it runs: what runs was begun on another state.
     async fn reload(&mut self) -> Result<(), Broken> {
+        if self.open_wait().is_some() {
+            // Nothing but a look at a page runs during a wait, and another one follows.
+            self.drop_effect();
+        }
         if self.effect.is_some() {
             return Err(Broken::Silent);
         }

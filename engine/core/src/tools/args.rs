@@ -2,6 +2,7 @@
 
 use super::invocation::{ToolInvocation, wait};
 use super::registry::{TOOLS, ToolSpec, find};
+use super::waits::{act, ask, watch};
 use crate::permission::Place;
 use panelot_protocol::FromJson;
 use panelot_protocol::diagnostic::Rule;
@@ -92,6 +93,14 @@ fn invocation(spec: &'static ToolSpec, arguments: Value) -> Result<ToolInvocatio
         "type" => read(spec, arguments).map(ToolInvocation::Type),
         "select_option" => read(spec, arguments).map(ToolInvocation::SelectOption),
         "wait_for" => wait(read(spec, arguments)?).map_err(|rule| problem(spec, "arguments", rule)),
+        "ask_user" => ask(read(spec, arguments)?).map_err(|rule| problem(spec, "question", rule)),
+        "request_user_action" => {
+            act(read(spec, arguments)?).map_err(|rule| problem(spec, "instruction", rule))
+        }
+        "watch_page" => watch(read(spec, arguments)?).map_err(|rule| problem(spec, "arguments", rule)),
+        "schedule_resume" => {
+            Ok(ToolInvocation::Wait(super::WaitCall::ScheduleResume(read(spec, arguments)?)))
+        }
         // A tool of the registry without a reader; a test calls each.
         _ => Err(problem(spec, "arguments", "this tool cannot be called")),
     }

@@ -27,6 +27,10 @@ fn each_tool_reads_its_least_arguments() {
         ("type", json!({ "ref": "kq1", "text": "x" })),
         ("select_option", json!({ "ref": "kq1", "values": ["x"] })),
         ("wait_for", json!({ "timeMs": 100 })),
+        ("ask_user", json!({ "question": "Which one?" })),
+        ("request_user_action", json!({ "instruction": "Log in." })),
+        ("watch_page", json!({ "text": "Shipped" })),
+        ("schedule_resume", json!({ "inSeconds": 60, "reason": "Look again." })),
     ];
     assert_eq!(table.len(), TOOLS.len());
     for (name, arguments) in table {
@@ -186,7 +190,7 @@ fn a_problem_names_the_field_and_the_rule() {
             "drop\nit",
             json!({}),
             "There is no tool named dropit. The tools are: tabs_list, tab_open, navigate, read_page, click, type, \
-             select_option, wait_for."
+             select_option, wait_for, ask_user, request_user_action, watch_page, schedule_resume."
                 .to_owned(),
         ),
     ];

@@ -143,8 +143,89 @@ pub struct WaitForParams {
     pub tab_id: Option<TabId>,
 }
 
+/// Characters of a question or an instruction.
+pub const QUESTION_CHARS_MAX: u64 = 2_000;
+/// Answers that a question may offer.
+pub const OPTIONS_COUNT_MAX: u64 = 8;
+/// Characters of an offered answer.
+pub const OPTION_CHARS_MAX: u64 = 200;
+/// The longest wait, in seconds: a week.
+pub const WAIT_S_MAX: u64 = 7 * 24 * 3_600;
+/// The shortest time that a person is given to answer, in seconds.
+pub const ANSWER_S_MIN: u64 = 30;
+/// How long a person is given unless the call says otherwise, in seconds: a day.
+pub const ANSWER_S_DEFAULT: u64 = 24 * 3_600;
+/// How long a page is watched unless the call says otherwise, in seconds: an hour.
+pub const WATCH_S_DEFAULT: u64 = 3_600;
+
+/// Parameters of `ask_user`.
+#[derive(Debug, Clone, PartialEq, FromJson, Shape)]
+#[serde(rename_all = "camelCase")]
+pub struct AskUserParams {
+    /// The question.
+    #[shape(len_min = 1, len_max = QUESTION_CHARS_MAX)]
+    pub question: String,
+    /// Answers to choose from.
+    #[shape(items_max = OPTIONS_COUNT_MAX, len_min = 1, len_max = OPTION_CHARS_MAX)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub options: Option<Vec<String>>,
+    /// How long at most.
+    #[shape(min = ANSWER_S_MIN, max = WAIT_S_MAX)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_seconds: Option<u64>,
+}
+
+/// Parameters of `request_user_action`.
+#[derive(Debug, Clone, PartialEq, FromJson, Shape)]
+#[serde(rename_all = "camelCase")]
+pub struct RequestUserActionParams {
+    /// What is to be done.
+    #[shape(len_min = 1, len_max = QUESTION_CHARS_MAX)]
+    pub instruction: String,
+    /// How long at most.
+    #[shape(min = ANSWER_S_MIN, max = WAIT_S_MAX)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_seconds: Option<u64>,
+    /// Where.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tab_id: Option<TabId>,
+}
+
+/// Parameters of `watch_page`.
+#[derive(Debug, Clone, PartialEq, FromJson, Shape)]
+#[serde(rename_all = "camelCase")]
+pub struct WatchPageParams {
+    /// A text that is to appear.
+    #[shape(len_min = 1, len_max = QUESTION_CHARS_MAX)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// A text that is to go.
+    #[shape(len_min = 1, len_max = QUESTION_CHARS_MAX)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text_gone: Option<String>,
+    /// How long at most.
+    #[shape(min = 1, max = WAIT_S_MAX)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_seconds: Option<u64>,
+    /// The tab; absent means the captured one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tab_id: Option<TabId>,
+}
+
+/// Parameters of `schedule_resume`.
+#[derive(Debug, Clone, PartialEq, FromJson, Shape)]
+#[serde(rename_all = "camelCase")]
+pub struct ScheduleResumeParams {
+    /// How long from now.
+    #[shape(min = 1, max = WAIT_S_MAX)]
+    pub in_seconds: u64,
+    /// What for.
+    #[shape(len_min = 1, len_max = QUESTION_CHARS_MAX)]
+    pub reason: String,
+}
+
 /// What a model is told about a parameter, by tool and name; a tool's own entry comes before the common one.
-const DESCRIPTIONS: [(&str, &str, &str); 17] = [
+const DESCRIPTIONS: [(&str, &str, &str); 27] = [
     ("", "tabId", "The tab to act in, from tabs_list. Leave out for the current tab."),
     ("", "ref", "The element's ref, copied exactly from the last snapshot."),
     ("tab_open", "url", "The whole address, with https://."),
@@ -166,6 +247,16 @@ const DESCRIPTIONS: [(&str, &str, &str); 17] = [
     ("wait_for", "text", "Wait until this text is in the page."),
     ("wait_for", "textGone", "Wait until this text is no longer in the page."),
     ("wait_for", "timeMs", "Longest wait in milliseconds; 10000 unless given. Alone: just wait this long."),
+    ("", "timeoutSeconds", "Longest wait; a day unless given."),
+    ("ask_user", "question", "One question, in the user's language."),
+    ("ask_user", "options", "Likely answers, shown as buttons."),
+    ("request_user_action", "instruction", "What the user should do, in their language."),
+    ("request_user_action", "tabId", "The tab where it is to be done."),
+    ("watch_page", "text", "Wait until this text is in the page."),
+    ("watch_page", "textGone", "Wait until this text is no longer in the page."),
+    ("watch_page", "timeoutSeconds", "Longest wait; an hour unless given."),
+    ("schedule_resume", "inSeconds", "How long from now."),
+    ("schedule_resume", "reason", "What you will do then, in the user's language."),
 ];
 
 /// What a model is told about a parameter.

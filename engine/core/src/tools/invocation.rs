@@ -4,6 +4,7 @@ use super::catalogue::{
     ClickParams, NavigateParams, ReadPageParams, SelectOptionParams, TabOpenParams, TypeParams, WaitForParams,
 };
 use super::registry::ToolSpec;
+use super::waits::WaitCall;
 use crate::permission::{Escalation, HostAccess, Place, Question, Target};
 use panelot_protocol::content::{ContentAction, TargetDescription, WaitCondition};
 use panelot_protocol::ids::TabId;
@@ -53,6 +54,8 @@ pub enum ToolInvocation {
         /// How long, in milliseconds.
         time_ms: u64,
     },
+    /// Lets the whole run wait, durably: it is begun, never executed.
+    Wait(WaitCall),
 }
 
 /// What the engine knows about the moment of a call.
@@ -82,6 +85,7 @@ impl ToolInvocation {
             Self::Type(_) => "type",
             Self::SelectOption(_) => "select_option",
             Self::WaitForText { .. } | Self::WaitForTime { .. } => "wait_for",
+            Self::Wait(wait) => wait.tool(),
         }
     }
 
@@ -95,6 +99,7 @@ impl ToolInvocation {
             Self::Type(params) => params.tab_id,
             Self::SelectOption(params) => params.tab_id,
             Self::WaitForText { tab_id, .. } => *tab_id,
+            Self::Wait(wait) => wait.tab_id(),
         }
     }
 
@@ -108,6 +113,7 @@ impl ToolInvocation {
             | Self::Type(_)
             | Self::SelectOption(_)
             | Self::WaitForText { .. } => true,
+            Self::Wait(wait) => wait.needs_tab(),
         }
     }
 
@@ -118,7 +124,8 @@ impl ToolInvocation {
             | Self::TabOpen { .. }
             | Self::Navigate { .. }
             | Self::WaitForText { .. }
-            | Self::WaitForTime { .. } => None,
+            | Self::WaitForTime { .. }
+            | Self::Wait(_) => None,
             Self::ReadPage(params) => params.scope.as_deref(),
             Self::Click(params) => Some(&params.target),
             Self::Type(params) => Some(&params.target),
@@ -153,6 +160,7 @@ impl ToolInvocation {
             Self::WaitForText { condition, timeout_ms, .. } => {
                 Some(ContentAction::WaitFor { condition: condition.clone(), timeout_ms: *timeout_ms })
             }
+            Self::Wait(wait) => wait.look(),
         }
     }
 
@@ -166,7 +174,8 @@ impl ToolInvocation {
             | Self::Type(_)
             | Self::SelectOption(_)
             | Self::WaitForText { .. }
-            | Self::WaitForTime { .. } => return None,
+            | Self::WaitForTime { .. }
+            | Self::Wait(_) => return None,
         };
         match destination {
             Place::Blank => Some("about:blank".to_owned()),
@@ -199,6 +208,14 @@ impl ToolInvocation {
             | Self::Type(_)
             | Self::SelectOption(_)
             | Self::WaitForText { .. } => of_tab(),
+            // Who is asked to act in a page is not helped by rules about what is read there.
+            Self::Wait(wait) => {
+                if wait.look().is_some() {
+                    of_tab()
+                } else {
+                    Target::None
+                }
+            }
         };
         Question {
             tool: spec.name.to_owned(),
@@ -225,7 +242,8 @@ impl ToolInvocation {
             | Self::ReadPage(_)
             | Self::Click(_)
             | Self::WaitForText { .. }
-            | Self::WaitForTime { .. } => vec![],
+            | Self::WaitForTime { .. }
+            | Self::Wait(_) => vec![],
         }
     }
 
@@ -244,9 +262,9 @@ impl ToolInvocation {
             Self::Click(params) => of_ref(&params.target),
             Self::Type(params) => of_ref(&params.target),
             Self::SelectOption(params) => of_ref(&params.target),
-            Self::WaitForText { condition: WaitCondition::Text { text }, .. } => format!("\"{text}\""),
-            Self::WaitForText { condition: WaitCondition::TextGone { text }, .. } => format!("− \"{text}\""),
+            Self::WaitForText { condition, .. } => condition_label(condition),
             Self::WaitForTime { time_ms } => format!("{time_ms} ms"),
+            Self::Wait(wait) => wait.label(),
         };
         crate::prompt::fence::one_line(&whole, LABEL_CHARS_MAX)
     }
@@ -257,16 +275,32 @@ fn address(destination: &Place, written: &str) -> String {
     destination.web().map_or_else(|| written.to_owned(), crate::permission::WebUrl::href)
 }
 
+/// A condition in signs that need no translation.
+pub(super) fn condition_label(condition: &WaitCondition) -> String {
+    match condition {
+        WaitCondition::Text { text } => format!("\"{text}\""),
+        WaitCondition::TextGone { text } => format!("− \"{text}\""),
+    }
+}
+
+/// Reads what is waited for in a page: a text that comes, or one that goes, or neither.
+pub(super) fn condition(
+    text: Option<String>,
+    text_gone: Option<String>,
+) -> Result<Option<WaitCondition>, &'static str> {
+    match (text, text_gone) {
+        (Some(_), Some(_)) => Err("give text or textGone, not both"),
+        (Some(text), None) => Ok(Some(WaitCondition::Text { text })),
+        (None, Some(text)) => Ok(Some(WaitCondition::TextGone { text })),
+        (None, None) => Ok(None),
+    }
+}
+
 /// Reads the parameters of `wait_for`: a text that comes, or one that goes, or a time.
 pub(super) fn wait(params: WaitForParams) -> Result<ToolInvocation, &'static str> {
-    let condition = match (params.text, params.text_gone) {
-        (Some(_), Some(_)) => return Err("give text or textGone, not both"),
-        (Some(text), None) => WaitCondition::Text { text },
-        (None, Some(text)) => WaitCondition::TextGone { text },
-        (None, None) => {
-            let time_ms = params.time_ms.ok_or("give text, textGone or timeMs")?;
-            return Ok(ToolInvocation::WaitForTime { time_ms });
-        }
+    let Some(condition) = condition(params.text, params.text_gone)? else {
+        let time_ms = params.time_ms.ok_or("give text, textGone or timeMs")?;
+        return Ok(ToolInvocation::WaitForTime { time_ms });
     };
     let timeout_ms = params.time_ms.unwrap_or(limits::CONTENT_TIMEOUT_MS);
     Ok(ToolInvocation::WaitForText { condition, timeout_ms, tab_id: params.tab_id })

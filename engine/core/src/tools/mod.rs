@@ -6,8 +6,10 @@ pub mod invocation;
 pub mod registry;
 pub mod results;
 pub mod schema;
+pub mod waits;
 
 pub use args::{ArgumentProblem, parse_call};
 pub use invocation::{CallContext, ToolInvocation};
 pub use registry::{Recovery, ResultTrust, ToolSpec, find, offered};
 pub use schema::json_schema;
+pub use waits::WaitCall;

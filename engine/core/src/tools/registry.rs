@@ -1,8 +1,9 @@
 //! The registry: every tool with all that is known about it before it is called.
 
 use super::catalogue::{
-    ClickParams, NavigateParams, ReadPageParams, SelectOptionParams, TabOpenParams, TabsListParams,
-    TypeParams, WaitForParams,
+    AskUserParams, ClickParams, NavigateParams, ReadPageParams, RequestUserActionParams,
+    ScheduleResumeParams, SelectOptionParams, TabOpenParams, TabsListParams, TypeParams, WaitForParams,
+    WatchPageParams,
 };
 use super::schema::json_schema;
 use crate::permission::Effect;
@@ -63,7 +64,7 @@ impl ToolSpec {
 }
 
 /// All tools, in the order in which models see them.
-pub static TOOLS: [ToolSpec; 8] = [
+pub static TOOLS: [ToolSpec; 12] = [
     ToolSpec {
         name: "tabs_list",
         label: "List tabs",
@@ -162,6 +163,56 @@ pub static TOOLS: [ToolSpec; 8] = [
         trust: ResultTrust::Page,
         parameters: WaitForParams::SHAPE,
     },
+    ToolSpec {
+        name: "ask_user",
+        label: "Ask the user",
+        description: "Asks the user one question and waits for the answer, for days if need be. Use it when the task is unclear in \
+                      a way that changes the result, not for what a page tells. If nobody answers, go on with the safest choice, \
+                      or stop and say what is missing.",
+        level: ToolLevel::L0,
+        category: ToolCategory::Interact,
+        effect: Effect::Read,
+        recovery: Recovery::RetrySafe,
+        trust: ResultTrust::Own,
+        parameters: AskUserParams::SHAPE,
+    },
+    ToolSpec {
+        name: "request_user_action",
+        label: "Ask for an action",
+        description: "Asks the user to do what only they can: a log-in, a code, a payment's last step, a human check. Waits until \
+                      they say that it is done. Read the page afterwards; if they decline, do not reach it another way.",
+        level: ToolLevel::L0,
+        category: ToolCategory::Interact,
+        effect: Effect::Read,
+        recovery: Recovery::RetrySafe,
+        trust: ResultTrust::Own,
+        parameters: RequestUserActionParams::SHAPE,
+    },
+    ToolSpec {
+        name: "watch_page",
+        label: "Watch page",
+        description: "Waits minutes to days until a text appears in a page (text) or goes away (textGone); the page is looked at \
+                      about twice a minute. Use it for a result that comes later, wait_for for seconds. When its tab is closed \
+                      or shows another site, find the page again or tell the user.",
+        level: ToolLevel::L1,
+        category: ToolCategory::Read,
+        effect: Effect::Read,
+        recovery: Recovery::RetrySafe,
+        trust: ResultTrust::Page,
+        parameters: WatchPageParams::SHAPE,
+    },
+    ToolSpec {
+        name: "schedule_resume",
+        label: "Go on later",
+        description: "Pauses this task and goes on with it after a time, also when the browser was restarted meanwhile. Use it when \
+                      the user wants something done later. Read pages again afterwards: they may have changed.",
+        level: ToolLevel::L0,
+        category: ToolCategory::Interact,
+        effect: Effect::Read,
+        recovery: Recovery::RetrySafe,
+        trust: ResultTrust::Own,
+        parameters: ScheduleResumeParams::SHAPE,
+    },
 ];
 
 /// The tool of that name.
@@ -237,6 +288,7 @@ mod tests {
     #[test]
     fn a_level_that_is_off_offers_nothing() {
         let names: Vec<&str> = offered(&[ToolLevel::L0]).map(|tool| tool.name).collect();
-        assert_eq!(names, vec!["tabs_list", "tab_open", "navigate"]);
+        let waits = ["ask_user", "request_user_action", "schedule_resume"];
+        assert_eq!(names, [&["tabs_list", "tab_open", "navigate"][..], &waits].concat());
     }
 }

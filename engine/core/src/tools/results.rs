@@ -204,7 +204,7 @@ pub fn render_arrival(tab_id: TabId, asked: &str, url: &str, title: &str) -> Too
     }
 }
 
-fn page_lines(url: &str, title: &str) -> String {
+pub(super) fn page_lines(url: &str, title: &str) -> String {
     let url = one_line(url, URL_CHARS_MAX);
     let title = one_line(title, TITLE_CHARS_MAX);
     if title.is_empty() { format!("address: {url}") } else { format!("address: {url}\ntitle: {title}") }

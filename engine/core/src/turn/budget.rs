@@ -4,6 +4,7 @@
 //! over a limit is stored as paused; letting it go on gives the same allowance once more, counted from there.
 
 use super::machine::step;
+use crate::mutants::mutant;
 use crate::ports::World;
 use crate::store::records::{RunState, StoredRun, StoredThread};
 use crate::thread::{Actor, Broken, Change};
@@ -80,6 +81,7 @@ impl<W: World> Actor<W> {
         for _ in 0..LIMITS_COUNT {
             match spent(run, &change.next.thread, budgets) {
                 None => break,
+                Some(Spent::Tokens { .. }) if mutant!(BudgetForgotten) => run.tokens_allowed_from = u64::MAX,
                 Some(Spent::Tokens { .. }) => run.tokens_allowed_from = run.tokens(),
                 Some(Spent::Cost { .. }) => {
                     let thread = change.thread();

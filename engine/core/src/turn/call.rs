@@ -114,7 +114,12 @@ impl<W: World> Actor<W> {
         Ok(())
     }
 
-    async fn failed_call(&mut self, run: &StoredRun, node: &StoredNode, text: &str) -> Result<(), Broken> {
+    pub(super) async fn failed_call(
+        &mut self,
+        run: &StoredRun,
+        node: &StoredNode,
+        text: &str,
+    ) -> Result<(), Broken> {
         self.tool_ended_as(run, node, ToolEnd::failed(node.id.clone(), text)).await
     }
 
@@ -267,6 +272,9 @@ impl<W: World> Actor<W> {
         facts: StoredFacts,
         permitted: Permitted<Invocation>,
     ) -> Result<(), Broken> {
+        if permitted.call().waits() {
+            return self.begin_wait(run, node, facts, permitted).await;
+        }
         let recovery = permitted.call().recovery();
         let mut next = step(run, RunState::ExecutingTool { call_node_id: node.id.clone(), recovery })?;
         next.consented_call = None;
@@ -386,6 +394,13 @@ impl<W: World> Actor<W> {
     /// Ends a call that the user stopped.
     pub(crate) fn put_interrupted_call(&self, change: &mut Change, run: &StoredRun, call: &NodeId) {
         let Some(node) = self.call_node(call) else { return };
+        if let RunState::WaitingInteraction { call_node_id: Some(waits), .. } = &run.state
+            && waits == call
+        {
+            let text = "The user stopped the turn during this wait.";
+            self.put_result(change, run, node, false, text, "stopped", None);
+            return;
+        }
         let began = match &run.state {
             RunState::ExecutingTool { call_node_id, recovery } if call_node_id == call => Some(*recovery),
             RunState::PausedUncertain { call_node_id } if call_node_id == call => {

@@ -175,7 +175,9 @@ impl<W: World> Actor<W> {
     /// [`Broken`] when a commit did not hold.
     pub(crate) async fn due(&mut self) -> Result<(), Broken> {
         self.store_draft().await;
-        self.expire_questions().await
+        self.expire_questions().await?;
+        self.end_overdue_wait().await?;
+        self.look_again().await
     }
 
     /// An effect ended.
@@ -189,6 +191,7 @@ impl<W: World> Actor<W> {
             EffectEnd::PreparedReads(prepared) => self.prepared_reads(prepared).await,
             EffectEnd::Tool(end) => self.tool_ended(*end).await,
             EffectEnd::Reads(ends) => self.reads_ended(ends).await,
+            EffectEnd::Looked(looked) => self.looked(*looked).await,
         }
     }
 

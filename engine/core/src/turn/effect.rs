@@ -1,6 +1,6 @@
 //! What runs outside the actor for a turn, and reports to it.
 
-use super::tools::{Prepared, ToolEnd};
+use super::tools::{Looked, Prepared, ToolEnd};
 use crate::provider::{CallEnd, Progress};
 use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
 use futures::future::{FutureExt, LocalBoxFuture};
@@ -20,6 +20,8 @@ pub(crate) enum EffectEnd {
     Tool(Box<ToolEnd>),
     /// Several reads ran, in the order of the calls.
     Reads(Vec<ToolEnd>),
+    /// A page that is watched was looked at.
+    Looked(Box<Looked>),
 }
 
 /// Something that runs; dropping it gives it up.

@@ -12,6 +12,7 @@ use crate::store::tree::NewNode;
 use crate::thread::{Actor, Broken, Change};
 use panelot_protocol::event::{AgentEvent, ErrorCode};
 use panelot_protocol::ids::{NodeId, TurnId};
+use panelot_protocol::interaction::InteractionEnd;
 use panelot_protocol::item::{ItemView, NoticeKind};
 use panelot_protocol::snapshot::{RecoveryReason, Waiting};
 use panelot_protocol::turn::{ModelRef, StopReason, TokenUsage};
@@ -294,6 +295,9 @@ impl<W: World> Actor<W> {
         }
         for approval in change.next.approvals.clone() {
             self.put_withdrawn(change, &approval);
+        }
+        for wait in change.next.interactions.clone().iter().filter(|_| !mutant!(WaitLeftOpen)) {
+            self.put_interaction_end(change, wait, &InteractionEnd::Withdrawn {});
         }
         for call in run.open_calls.iter().filter(|_| !mutant!(OrphanedCall)) {
             self.put_interrupted_call(change, run, call);

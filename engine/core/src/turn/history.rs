@@ -2,6 +2,7 @@
 
 use super::toolbox;
 use crate::permission::Origin;
+use crate::prompt::dates::date_text;
 use crate::prompt::fence::one_line;
 use crate::prompt::{self, Layers, Provenance, captured_tab_header, system_prompt};
 use crate::provider::{ModelPlan, capabilities, gen_params};
@@ -89,39 +90,4 @@ fn user_parts(node_id: &NodeId, input: &UserInput) -> Vec<Part> {
 pub(crate) fn fence(node: &NodeId, tool: &str, origin: Option<&Origin>, text: &str) -> String {
     let origin = origin.map(ToString::to_string);
     prompt::fence(Provenance { node_id: node, tool, origin: origin.as_deref() }, text)
-}
-
-/// A day as `2026-11-30 (Monday)`, in UTC.
-fn date_text(now_ms: u64) -> String {
-    const DAYS: [&str; 7] = ["Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday"];
-    const MS_PER_DAY: u64 = 86_400_000;
-    let days = now_ms / MS_PER_DAY;
-    let weekday = usize::try_from(days % 7).ok().and_then(|day| DAYS.get(day)).copied().unwrap_or_default();
-    // Years of 365.2425 days that begin in March, counted from the year 0: leap days come last.
-    let shifted = days.saturating_add(719_468);
-    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    let year = year_of_era + era * 400 + u64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02} ({weekday})")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn dates_are_those_of_the_calendar() {
-        let cases = [
-            (0, "1970-01-01 (Thursday)"),
-            (951_782_400_000, "2000-02-29 (Tuesday)"),
-            (1_796_046_170_000, "2026-11-30 (Monday)"),
-        ];
-        for (now_ms, want) in cases {
-            assert_eq!(date_text(now_ms), want);
-        }
-    }
 }

@@ -130,9 +130,11 @@ impl Live {
             let (shown, text) = match item.kind {
                 ItemKind::Reasoning => (self.thinking != Thinking::Unseen, &self.reasoning),
                 ItemKind::AssistantMessage => (self.text_shown, &self.text),
-                ItemKind::UserMessage | ItemKind::ToolCall | ItemKind::Approval | ItemKind::SystemNotice => {
-                    (false, &self.text)
-                }
+                ItemKind::UserMessage
+                | ItemKind::ToolCall
+                | ItemKind::Approval
+                | ItemKind::Interaction
+                | ItemKind::SystemNotice => (false, &self.text),
             };
             if shown && text == &item.text {
                 events.extend(crate::thread::item_end(thread_id, item));
@@ -219,6 +221,7 @@ impl Live {
             | ItemKind::AssistantMessage
             | ItemKind::ToolCall
             | ItemKind::Approval
+            | ItemKind::Interaction
             | ItemKind::SystemNotice => ItemId::from(&self.node_id),
         };
         event_of(AgentEvent::ItemStart {

@@ -16,6 +16,7 @@ mod recovery;
 mod title;
 mod toolbox;
 mod tools;
+mod waits;
 
 pub(crate) use begin::{Start, new_run};
 pub(crate) use effect::{Effect, EffectEnd};

@@ -10,6 +10,7 @@ use crate::store::repo;
 use crate::store::tree::NewNode;
 use crate::thread::{Actor, Broken, turn_start};
 use panelot_protocol::ids::{ItemId, NodeId};
+use panelot_protocol::interaction::InteractionRequestPayload;
 use panelot_protocol::item::NoticeKind;
 use panelot_protocol::limits;
 use panelot_protocol::snapshot::{PendingTool, RecoveryReason};
@@ -41,7 +42,7 @@ impl<W: World> Actor<W> {
             },
             RunState::Preparing { .. } => self.run_again(&run).await,
             // The same question is shown again, a decision that waited is kept, and nothing else runs.
-            RunState::WaitingApproval { .. } | RunState::WaitingInteraction { .. } => {
+            RunState::WaitingApproval { .. } => {
                 if mutant!(DeadlineRenewed) {
                     let now_ms = self.core.now_ms();
                     for approval in &mut self.state.approvals {
@@ -49,6 +50,14 @@ impl<W: World> Actor<W> {
                     }
                 }
                 self.expire_questions().await
+            }
+            RunState::WaitingInteraction { .. } => {
+                if mutant!(WaitRenewed) {
+                    let now_ms = self.core.now_ms();
+                    self.state.interactions.iter_mut().for_each(|wait| renew(&mut wait.request, now_ms));
+                }
+                self.end_overdue_wait().await?;
+                self.look_again().await
             }
             RunState::Queued {}
             | RunState::PausedBudget {}
@@ -120,6 +129,24 @@ impl<W: World> Actor<W> {
         change.put_run(Some(run), next);
         recovery.into_iter().for_each(|event| change.say(event));
         self.commit(change).await
+    }
+}
+
+/// Counts a wait's time anew, as one of the [`crate::mutants`] does.
+fn renew(request: &mut InteractionRequestPayload, now_ms: u64) {
+    const RENEWED_MS: u64 = 3_600_000;
+    match request {
+        InteractionRequestPayload::AskUser { deadline_ms, .. }
+        | InteractionRequestPayload::UserAction { deadline_ms, .. } => {
+            *deadline_ms = Some(now_ms.saturating_add(RENEWED_MS));
+        }
+        InteractionRequestPayload::WatchPage { deadline_ms, .. } => {
+            *deadline_ms = now_ms.saturating_add(RENEWED_MS);
+        }
+        InteractionRequestPayload::ScheduleResume { at_ms, .. } => {
+            *at_ms = now_ms.saturating_add(RENEWED_MS);
+        }
+        InteractionRequestPayload::Takeover { .. } | InteractionRequestPayload::Elicitation { .. } => {}
     }
 }
 

@@ -6,12 +6,13 @@
 
 use super::environment::{known_capabilities, language};
 use super::{Effect, EffectEnd};
+use crate::mutants::mutant;
 use crate::ports::World;
 use crate::prompt::fence::one_line;
 use crate::provider::{
     CallEnd, ModelPlan, call, capabilities, cost_usd, cut, gen_params, token_usage, within,
 };
-use crate::store::records::{Environment, NodePayload, RunError, StoredNode, StoredRun};
+use crate::store::records::{Environment, NodePayload, RunError, StoredNode, StoredRun, StoredThread};
 use crate::thread::{Actor, Broken, Change, changed_nothing};
 use panelot_protocol::event::{AgentEvent, ErrorCode};
 use panelot_protocol::ids::TurnId;
@@ -57,7 +58,8 @@ impl TitleTurn {
                 EffectEnd::Prepared(_)
                 | EffectEnd::PreparedReads(_)
                 | EffectEnd::Tool(_)
-                | EffectEnd::Reads(_),
+                | EffectEnd::Reads(_)
+                | EffectEnd::Looked(_),
             )
             | Poll::Pending => Poll::Pending,
         }
@@ -101,7 +103,7 @@ impl<W: World> Actor<W> {
             model: model.clone(),
         };
         let id = TurnId::new(self.core.id());
-        let left = thread.title_tries.saturating_sub(1);
+        let left = thread.title_tries.saturating_sub(if mutant!(TitleTriesKept) { 0 } else { 1 });
         change.thread().title_tries = left;
         change.say(AgentEvent::TurnStart {
             thread_id: self.id.clone(),
@@ -145,7 +147,8 @@ impl<W: World> Actor<W> {
         };
         let mut change = self.change();
         let found = whole.then(|| title_of(&answer.text)).flatten();
-        if let Some(title) = found.clone().filter(|_| !change.next.thread.title_by_user) {
+        let keep = |thread: &StoredThread| !thread.title_by_user || mutant!(TitleOverUser);
+        if let Some(title) = found.clone().filter(|_| keep(&change.next.thread)) {
             let thread = change.thread();
             thread.title = title;
             thread.title_tries = 0;

@@ -32,10 +32,17 @@ impl Invocation {
         self.spec.effect == Effect::Write
     }
 
+    /// Whether the run waits for it, durably.
+    pub fn waits(&self) -> bool {
+        matches!(self.call, ToolInvocation::Wait(_))
+    }
+
     /// Whether it only looks: then it may run beside other looks. A wait is no look, since its place in the order matters.
     pub fn is_independent(&self) -> bool {
         let waits = match &self.call {
-            ToolInvocation::WaitForText { .. } | ToolInvocation::WaitForTime { .. } => true,
+            ToolInvocation::WaitForText { .. }
+            | ToolInvocation::WaitForTime { .. }
+            | ToolInvocation::Wait(_) => true,
             ToolInvocation::TabsList
             | ToolInvocation::TabOpen { .. }
             | ToolInvocation::Navigate { .. }

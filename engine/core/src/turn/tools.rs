@@ -1,14 +1,15 @@
 //! The tools' effects: looking at a call's target, and doing what was permitted. Each has a deadline.
 
 use super::toolbox::Invocation;
-use crate::permission::{Origin, Permitted};
+use crate::permission::{Origin, Permitted, Place};
 use crate::ports::{Browser, BrowserError, Clock, ContentError, Entropy, TabState, World};
 use crate::provider::{Late, within};
 use crate::store::records::StoredFacts;
 use crate::tools::ToolInvocation;
 use crate::tools::results::{ToolText, advice, provenance, render_arrival, render_outcome, render_tabs};
+use crate::tools::waits::PageSeen;
 use panelot_protocol::content::{ActionFailureCode, ContentAction, ContentOp, ContentOutcome, ContentResult};
-use panelot_protocol::ids::{NodeId, RequestId, TabId};
+use panelot_protocol::ids::{InteractionId, NodeId, RequestId, TabId};
 use panelot_protocol::item::ActionOutcome;
 use panelot_protocol::limits;
 use panelot_protocol::{CONTENT_PROTOCOL, CONTENT_SCRIPT_SCHEMA_HASH};
@@ -161,6 +162,7 @@ pub(crate) async fn execute<W: World>(
             world.clock().sleep(*time_ms).await;
             rendered(call, "wait_for", None, &ToolText::own(true, format!("{time_ms} ms passed.")))
         }
+        ToolInvocation::Wait(_) => ToolEnd::failed(call, "A wait is begun, not executed."),
         ToolInvocation::TabOpen { .. } => {
             let Some(url) = invocation.call.href() else { return unreachable_address(call) };
             let sent = bounded(&world, TABS_MS_MAX, world.browser().open(&url, facts.tab_id)).await;
@@ -285,6 +287,85 @@ async fn act<W: World>(
         ContentOutcome::Snapshot { snapshot } => ToolEnd { summary: snapshot.title, ..end },
         ContentOutcome::Pong {} | ContentOutcome::Target { .. } | ContentOutcome::Waited { .. } => end,
     }
+}
+
+/// What a look at a watched page saw.
+pub(crate) struct Looked {
+    /// The wait.
+    pub wait: InteractionId,
+    /// What was seen.
+    pub seen: Seen,
+}
+
+/// What a look at a watched page can see.
+pub(crate) enum Seen {
+    /// The condition does not hold, or the page does not answer now.
+    Nothing,
+    /// The condition holds.
+    Met(PageSeen),
+    /// The tab is closed.
+    Closed,
+    /// The tab shows another site than the one that was judged.
+    Elsewhere(PageSeen),
+}
+
+/// Looks once at a page that is watched, within a time. `site` is the one that may be watched.
+pub(crate) async fn look<W: World>(
+    world: W,
+    wait: InteractionId,
+    tab_id: TabId,
+    site: Option<Origin>,
+    action: ContentAction,
+) -> Looked {
+    let until_ms = world.clock().now_ms().saturating_add(LOOK_MS_MAX);
+    let seen = within(world.clock(), until_ms, see(&world, tab_id, site.as_ref(), action)).await;
+    Looked { wait, seen: seen.unwrap_or(Seen::Nothing) }
+}
+
+async fn see<W: World>(world: &W, tab_id: TabId, site: Option<&Origin>, action: ContentAction) -> Seen {
+    let before = match world.browser().tab(tab_id).await {
+        Ok(tab) => tab,
+        Err(BrowserError::NoTab(_)) => return Seen::Closed,
+        Err(BrowserError::Refused(_)) => return Seen::Nothing,
+    };
+    if !is_of(&before, site) {
+        return Seen::Elsewhere(page_of(&before));
+    }
+    if before.discarded {
+        // Chrome put the page to sleep: it changes nothing, and waking it would be more than a look.
+        return Seen::Nothing;
+    }
+    let met = match ask(world, tab_id, action, LOOK_MS_MAX).await {
+        Ok(ContentResult { outcome: ContentOutcome::Waited { met, .. }, .. }) => met,
+        Err(ContentError::NoTab(_)) => return Seen::Closed,
+        Ok(_)
+        | Err(
+            ContentError::NoAccess(_)
+            | ContentError::Unreachable(_)
+            | ContentError::Injection(_)
+            | ContentError::DocumentGone
+            | ContentError::BadAnswer(_),
+        ) => false,
+    };
+    if !met {
+        return Seen::Nothing;
+    }
+    // The answer counts for the site that may be watched only: the tab may have gone elsewhere between the two.
+    match world.browser().tab(tab_id).await {
+        Ok(after) if is_of(&after, site) => Seen::Met(page_of(&after)),
+        Ok(after) => Seen::Elsewhere(page_of(&after)),
+        Err(BrowserError::NoTab(_)) => Seen::Closed,
+        Err(BrowserError::Refused(_)) => Seen::Nothing,
+    }
+}
+
+fn is_of(tab: &TabState, site: Option<&Origin>) -> bool {
+    let place = Place::parse(&tab.info.url).ok();
+    place.as_ref().and_then(Place::origin) == site
+}
+
+fn page_of(tab: &TabState) -> PageSeen {
+    PageSeen { url: tab.info.url.clone(), title: tab.info.title.clone() }
 }
 
 fn late_text(tab_id: TabId, writes: bool) -> String {

@@ -122,6 +122,18 @@ catalogue! {
     ToolWaitRunning: "Waiting for {target}", "正在等待 {target}";
     ToolWaitDone: "Waited for {target}", "已等到 {target}";
     ToolWaitFailed: "{target} did not come", "没有等到 {target}";
+    ToolAskRunning: "Asking you: {target}", "正在向你提问：{target}";
+    ToolAskDone: "Asked you: {target}", "已向你提问：{target}";
+    ToolAskFailed: "Asked you, without an answer: {target}", "已向你提问，未获回答：{target}";
+    ToolActRunning: "Waiting until you have done: {target}", "等待你完成：{target}";
+    ToolActDone: "You did: {target}", "你已完成：{target}";
+    ToolActFailed: "Not done by you: {target}", "你未完成：{target}";
+    ToolWatchRunning: "Watching the page for {target}", "正在留意页面：{target}";
+    ToolWatchDone: "Watched the page for {target}", "已留意页面：{target}";
+    ToolWatchFailed: "Watched the page in vain for {target}", "留意页面未果：{target}";
+    ToolLaterRunning: "Goes on later: {target}", "稍后继续：{target}";
+    ToolLaterDone: "Went on: {target}", "已继续：{target}";
+    ToolLaterFailed: "Did not wait: {target}", "未等待：{target}";
     ToolOtherRunning: "Using {tool} {target}", "正在使用 {tool} {target}";
     ToolOtherDone: "Used {tool} {target}", "已使用 {tool} {target}";
     ToolOtherFailed: "{tool} failed {target}", "{tool} 失败 {target}";
@@ -156,6 +168,14 @@ catalogue! {
     StatusThinking: "Thinking", "正在思考";
     StatusWriting: "Writing", "正在回答";
     StatusWaitingForYou: "Waiting for you", "等待你确认";
+    StatusForYouUntil: "Waiting for you until {time}", "等待你处理，截至 {time}";
+    StatusForYouIn: "Waiting for you: {seconds} s left", "等待你处理，还剩 {seconds} 秒";
+    StatusWatching: "Watching the page", "正在留意页面";
+    StatusWatchingUntil: "Watching the page until {time}", "正在留意页面，截至 {time}";
+    StatusWatchingIn: "Watching the page: {seconds} s left", "正在留意页面，还剩 {seconds} 秒";
+    StatusLater: "Goes on soon", "即将继续";
+    StatusLaterAt: "Goes on at {time}", "将于 {time} 继续";
+    StatusLaterIn: "Goes on in {seconds} s", "{seconds} 秒后继续";
     StatusRateLimit: "The provider asked for a pause", "服务商要求暂停";
     StatusRateLimitUntil: "The provider asked for a pause until {time}", "服务商要求暂停至 {time}";
     StatusRateLimitIn: "The provider asked for a pause: {seconds} s left", "服务商要求暂停，还剩 {seconds} 秒";
@@ -199,6 +219,7 @@ catalogue! {
     AskNavigate: "Go to {*target}", "前往 {*target}";
     AskOpen: "Open {*target} in a new tab", "在新标签页中打开 {*target}";
     AskRead: "Read {*target} on {*site}", "读取 {*site} 上的 {*target}";
+    AskWatch: "Watch {*site} until this shows: {*target}", "留意 {*site}，直到出现：{*target}";
     AskOther: "Use {*tool} on {*site}: {*target}", "在 {*site} 上使用 {*tool}：{*target}";
     AskOtherNoSite: "Use {*tool}: {*target}", "使用 {*tool}：{*target}";
     ThisBrowser: "this browser", "此浏览器";
@@ -242,13 +263,35 @@ catalogue! {
     InteractAsk: "Panelot asks you", "Panelot 向你提问";
     InteractAction: "Only you can do this", "此步骤需要你亲自完成";
     InteractTakeover: "You acted in this tab, so Panelot waits.", "你操作了该标签页，Panelot 已暂停等待。";
-    InteractWatch: "Waiting for a change of the page: {detail}", "正在等待页面变化：{detail}";
-    InteractSchedule: "Goes on at {time}: {detail}", "将于 {time} 继续：{detail}";
+    InteractWatch: "Watching the page until this shows", "正在留意页面，等待出现";
+    InteractSchedule: "Goes on at {time}", "将于 {time} 继续";
     InteractServer: "{server} asks", "{server} 请求信息";
     InteractDone: "Done, go on", "已完成，继续";
+    InteractGoOn: "Go on now", "立即继续";
     InteractAnswer: "Answer", "回答";
+    InteractAnswerOwn: "Another answer", "其他回答";
     InteractSubmit: "Send the answer", "发送回答";
     InteractDecline: "Not now", "暂不";
+    InteractStop: "Stop the task", "停止任务";
+    InteractLeft: "{time} left", "剩余 {time}";
+    InteractUntil: "until {time}", "截至 {time}";
+    InteractAnnounce: "{title}: {detail}", "{title}：{detail}";
+    InteractKeys: "Keys work while the focus is on this card: digits for the answers, Y, N, Esc.", "焦点在此卡片上时可用按键：数字选择回答，Y、N、Esc。";
+
+    // Waits that have ended.
+    WaitAnswered: "{detail} You answered: {answer}", "{detail} 你的回答：{answer}";
+    WaitDone: "You said that it is done: {detail}", "你表示已完成：{detail}";
+    WaitGoOn: "You let it go on: {detail}", "你让其继续：{detail}";
+    WaitDeclined: "You declined: {detail}", "你已拒绝：{detail}";
+    WaitDeclinedNote: "You declined: {detail} ({answer})", "你已拒绝：{detail}（{answer}）";
+    WaitStopped: "Stopped while it waited: {detail}", "等待中已停止：{detail}";
+    WaitUnanswered: "Nobody answered in time: {detail}", "无人及时回应：{detail}";
+    WaitNotSeen: "The page did not show this in time: {detail}", "页面未及时出现：{detail}";
+    WaitMet: "The page shows what was awaited: {detail}", "页面已出现所等内容：{detail}";
+    WaitClosed: "The page was closed while it was watched: {detail}", "留意期间页面已关闭：{detail}";
+    WaitNavigated: "The tab shows another site and is watched no longer: {detail}", "标签页已转到其他网站，不再留意：{detail}";
+    WaitForbidden: "A rule forbids watching the page: {detail}", "规则禁止留意该页面：{detail}";
+    WaitDue: "Went on at the time that was set: {detail}", "已按设定时间继续：{detail}";
 
     // Queue dock.
     QueueTitle: "{count} waiting", "{count} 条排队中";

@@ -2,27 +2,25 @@
 
 use dioxus::prelude::*;
 use panelot_protocol::approval::{ApprovalDecision, PendingApproval};
-use panelot_protocol::interaction::{InteractionRequestPayload, InteractionResponse, PendingInteraction};
 use panelot_protocol::op::UncertainResolution;
 use panelot_protocol::snapshot::{RecoveryReason, RunRecoveryState};
 use panelot_ui::format::time_left;
 use panelot_ui::i18n::{Key, Piece};
 use panelot_ui::intents::{Act, Intent};
 use panelot_ui::phrases::{question, reach, recovery, risk};
-use serde_json::Value;
 
 use super::composer::INPUT_ID;
 use super::icons::{Icon, Shape};
 use super::keys::{Pressed, is_composing, pressed};
+use super::ticks::use_local_time;
+use super::waits::Interaction;
 use crate::chrome::clock;
 use crate::store::Store;
 use crate::{page, shell};
 
 /// A question takes no answer for so long after it has appeared: what is typed or clicked then was meant for something
 /// else, such as the question before it, which stood in the same place.
-const ASLEEP_MS: u64 = 600;
-/// How often the time that is left is shown anew.
-const TICK_MS: u64 = 1_000;
+pub const ASLEEP_MS: u64 = 600;
 
 /// The first of what waits for the user. A question comes before a wait, a wait before recovery.
 #[component]
@@ -190,14 +188,8 @@ fn Note(note: Signal<String>) -> Element {
 #[component]
 fn TimeLeft(until_ms: u64) -> Element {
     let store = use_context::<Store>();
-    let mut now_ms = use_signal(clock::now_ms);
-    use_future(move || async move {
-        loop {
-            clock::sleep_ms(TICK_MS).await;
-            now_ms.set(clock::now_ms());
-        }
-    });
-    let left = time_left(until_ms, now_ms());
+    let time = use_local_time();
+    let left = time_left(until_ms, time().now_ms);
     let text = shell::say(&store, Key::TimeLeft, &[("time", &left)]);
     rsx! { span { role: "timer", "{text}" } }
 }
@@ -226,75 +218,6 @@ fn Recovery(run: RunRecoveryState) -> Element {
                 } else {
                     button { class: "button main-act", "data-testid": "continue", onclick: move |_| act.call(None), {store.t(Key::Continue)} }
                 }
-            }
-        }
-    }
-}
-
-#[component]
-fn Interaction(pending: PendingInteraction) -> Element {
-    let store = use_context::<Store>();
-    let mut text = use_signal(String::new);
-    let id = pending.interaction_id.clone();
-    let respond = use_callback(move |response: InteractionResponse| {
-        shell::intend(Intent::Respond { interaction_id: id.clone(), response });
-    });
-    let local = clock::local_time();
-    let mut options: Vec<String> = Vec::new();
-    let mut free_text = false;
-    let (title, words) = match &pending.request {
-        InteractionRequestPayload::AskUser { question, options: offered, .. } => {
-            options.clone_from(offered);
-            free_text = offered.is_empty();
-            (store.t(Key::InteractAsk).to_owned(), question.clone())
-        }
-        InteractionRequestPayload::UserAction { instruction, .. } => {
-            (store.t(Key::InteractAction).to_owned(), instruction.clone())
-        }
-        InteractionRequestPayload::Takeover { what, .. } => {
-            (store.t(Key::InteractTakeover).to_owned(), what.clone())
-        }
-        InteractionRequestPayload::WatchPage { condition, .. } => {
-            (shell::say(&store, Key::InteractWatch, &[("detail", condition)]), String::new())
-        }
-        InteractionRequestPayload::ScheduleResume { at_ms, reason, .. } => {
-            let time = local.clock(*at_ms);
-            (shell::say(&store, Key::InteractSchedule, &[("time", &time), ("detail", reason)]), String::new())
-        }
-        InteractionRequestPayload::Elicitation { server, message, .. } => {
-            free_text = true;
-            (shell::say(&store, Key::InteractServer, &[("server", server)]), message.clone())
-        }
-    };
-    rsx! {
-        section { class: "card", "data-testid": "interaction", role: "group", aria_label: "{title}",
-            div { class: "card-head", span { dir: "auto", "{title}" } }
-            if !words.is_empty() {
-                p { class: "sentence", dir: "auto", "{words}" }
-            }
-            div { class: "many",
-                for option in options.iter().cloned() {
-                    button {
-                        key: "{option}", class: "button", "data-testid": "interaction-option", dir: "auto",
-                        onclick: { let value = option.clone(); move |_| respond.call(InteractionResponse::Submit { value: Value::String(value.clone()) }) },
-                        "{option}"
-                    }
-                }
-            }
-            if free_text {
-                input { class: "input", "data-testid": "interaction-input", dir: "auto", aria_label: store.t(Key::InteractAnswer), value: "{text}", oninput: move |event| text.set(event.value()) }
-            }
-            div { class: "many",
-                if free_text {
-                    button {
-                        class: "button main-act", "data-testid": "interaction-submit", disabled: text.read().trim().is_empty(),
-                        onclick: move |_| respond.call(InteractionResponse::Submit { value: Value::String(text.peek().trim().to_owned()) }),
-                        {store.t(Key::InteractSubmit)}
-                    }
-                } else if options.is_empty() {
-                    button { class: "button main-act", "data-testid": "interaction-done", onclick: move |_| respond.call(InteractionResponse::Done {}), {store.t(Key::InteractDone)} }
-                }
-                button { class: "button", "data-testid": "interaction-decline", onclick: move |_| respond.call(InteractionResponse::Decline { note: None }), {store.t(Key::InteractDecline)} }
             }
         }
     }

@@ -12,6 +12,7 @@ use panelot_ui::rows::Row;
 use super::icons::{Icon, Shape};
 use super::messages::{AssistantMessage, Notice, OutgoingMessage, Reasoning, UserMessage};
 use super::tools::{ToolGroup, ToolRow};
+use super::waits::WaitNotice;
 use crate::store::{Store, put};
 use crate::{page, shell};
 
@@ -79,6 +80,7 @@ fn ItemView(item_id: ItemId, last: bool) -> Element {
         ItemKind::Reasoning => rsx! { Reasoning { item } },
         ItemKind::ToolCall => rsx! { div { class: "tools", ToolRow { item_id, item } } },
         ItemKind::SystemNotice => rsx! { Notice { item } },
+        ItemKind::Interaction => rsx! { WaitNotice { item } },
         ItemKind::Approval => rsx! {},
     }
 }

@@ -13,4 +13,6 @@ pub mod messages;
 pub mod options;
 pub mod status;
 pub mod threads;
+pub mod ticks;
 pub mod tools;
+pub mod waits;

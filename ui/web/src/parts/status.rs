@@ -10,14 +10,13 @@ use panelot_ui::trouble::Step;
 
 use super::composer::INPUT_ID;
 use super::icons::{Icon, Shape};
-use crate::chrome::{clock, runtime};
+use super::ticks::use_local_time;
+use crate::chrome::runtime;
 use crate::store::Store;
 use crate::{focus, shell};
 
 /// After this many attempts to connect, the line says that it takes long.
 const ATTEMPTS_SLOW: u32 = 6;
-/// How often the time that is left is shown anew.
-const TICK_MS: u64 = 1_000;
 
 /// The word for a mark in attributes.
 #[must_use]
@@ -68,13 +67,7 @@ pub fn StatusLine() -> Element {
 #[component]
 fn Ticking(countdown: Countdown) -> Element {
     let store = use_context::<Store>();
-    let mut time = use_signal(clock::local_time);
-    use_future(move || async move {
-        loop {
-            clock::sleep_ms(TICK_MS).await;
-            time.set(clock::local_time());
-        }
-    });
+    let time = use_local_time();
     let text = countdown.text(*store.language.read(), time());
     rsx! { span { "data-testid": "countdown", "aria-hidden": "true", dir: "auto", "{text}" } }
 }

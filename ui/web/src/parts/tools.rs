@@ -60,8 +60,12 @@ fn stand(store: &Store, item_id: &ItemId, status: ItemStatus) -> Stand {
         ItemStatus::Failed => Stand::Failed,
         ItemStatus::Running => {
             let around = store.around.read();
-            let asked =
-                around.as_ref().is_some_and(|a| a.approvals.iter().any(|p| p.request.item_id == *item_id));
+            let asked = around.as_ref().is_some_and(|around| {
+                around.approvals.iter().any(|pending| pending.request.item_id == *item_id)
+                    || around.interactions.iter().any(|pending| {
+                        pending.request.needs_user() && pending.request.item_id() == Some(item_id)
+                    })
+            });
             if asked { Stand::Waiting } else { Stand::Running }
         }
     }
