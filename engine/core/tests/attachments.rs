@@ -91,6 +91,7 @@ fn give_eyes(stage: &mut Stage) {
         models: vec![entry],
         enabled: true,
         quirks: QuirkFlags::default(),
+        patience: Default::default(),
     };
     let op = Op::SettingsUpdate {
         submission_id: stage.page.submission(),

@@ -206,6 +206,7 @@ fn an_export_holds_no_secret_no_deleted_words_and_nothing_of_one_browser_session
         models: Vec::new(),
         enabled: true,
         quirks: QuirkFlags::default(),
+        patience: Default::default(),
     };
     let patch = SettingsPatch::PutConnection { connection };
     stage.page.ask(&Op::SettingsUpdate { submission_id: stage.page.submission(), patch });
@@ -527,6 +528,7 @@ fn an_import_never_widens_what_may_be_done_or_where_data_goes_and_lists_what_it_
         models: Vec::new(),
         enabled: true,
         quirks: QuirkFlags::default(),
+        patience: Default::default(),
     });
     settings.permission_policy = panelot_protocol::turn::PermissionPolicy::Auto;
     document["settings"] = serde_json::to_value(&settings).unwrap();

@@ -90,7 +90,7 @@ fn line(item: &ItemView, before: Option<&ItemView>) -> Option<ShownLine> {
             }
             ("notice", "", String::new())
         }
-        ItemKind::Reasoning | ItemKind::Approval => return None,
+        ItemKind::Reasoning | ItemKind::Approval | ItemKind::Interaction => return None,
     };
     Some(ShownLine { kind: kind.to_owned(), status: status.to_owned(), text })
 }

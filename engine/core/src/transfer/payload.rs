@@ -2,8 +2,8 @@
 
 use crate::store::records::{AskedTarget, NodePayload};
 use panelot_protocol::approval::{ApprovalDecision, ToolCategory};
-use panelot_protocol::ids::{ApprovalId, InteractionId, NodeId};
-use panelot_protocol::interaction::InteractionResponse;
+use panelot_protocol::ids::{ApprovalId, InteractionId, NodeId, TabId};
+use panelot_protocol::interaction::{InteractionEnd, InteractionRequestPayload};
 use panelot_protocol::item::{ActionOutcome, NoticeKind};
 use panelot_protocol::turn::{AttachedContext, ModelRef, PermissionPolicy, TokenUsage, UserInput};
 use panelot_protocol::{FromJson, Shape, limits};
@@ -114,12 +114,14 @@ pub enum PayloadDoc {
         #[shape(len_max = limits::URL_CHARS_MAX)]
         asked_origin: Option<String>,
     },
-    /// The answer to a wait.
+    /// The end of a wait.
     InteractionResponse {
         /// The wait.
         interaction_id: InteractionId,
-        /// The answer.
-        response: InteractionResponse,
+        /// What was awaited, without the number of a tab.
+        request: InteractionRequestPayload,
+        /// How it ended.
+        end: InteractionEnd,
     },
     /// What a turn began with.
     TurnContext {
@@ -197,8 +199,8 @@ impl PayloadDoc {
                     asked_origin: asked.and_then(|asked| asked.origin),
                 }
             }
-            NodePayload::InteractionResponse { interaction_id, response } => {
-                Self::InteractionResponse { interaction_id, response }
+            NodePayload::InteractionResponse { interaction_id, request, end } => {
+                Self::InteractionResponse { interaction_id, request: awaited_nowhere(request), end }
             }
             NodePayload::TurnContext { policy, model } => Self::TurnContext { policy, model },
             NodePayload::SystemNotice { notice, text, for_model: _ } => Self::SystemNotice { notice, text },
@@ -260,8 +262,8 @@ impl PayloadDoc {
                 let asked = asked_label.map(asked);
                 NodePayload::ApprovalDecision { approval_id, call_node_id, decision, timed_out, asked }
             }
-            Self::InteractionResponse { interaction_id, response } => {
-                NodePayload::InteractionResponse { interaction_id, response }
+            Self::InteractionResponse { interaction_id, request, end } => {
+                NodePayload::InteractionResponse { interaction_id, request: awaited_nowhere(request), end }
             }
             Self::TurnContext { policy, model } => NodePayload::TurnContext { policy, model },
             Self::SystemNotice { notice, text } => {
@@ -294,5 +296,23 @@ fn without_tabs(input: UserInput) -> UserInput {
         captured_tab: None,
         attached_context: input.attached_context.into_iter().map(context).collect(),
         ..input
+    }
+}
+
+/// A number that the browser gives to no tab.
+const NO_TAB: TabId = TabId(0);
+
+/// What was awaited, without the number of the tab that it was awaited in.
+fn awaited_nowhere(request: InteractionRequestPayload) -> InteractionRequestPayload {
+    use InteractionRequestPayload::{AskUser, Elicitation, ScheduleResume, Takeover, UserAction, WatchPage};
+    match request {
+        UserAction { item_id, instruction, tab_id: _, deadline_ms } => {
+            UserAction { item_id, instruction, tab_id: None, deadline_ms }
+        }
+        Takeover { tab_id: _, what } => Takeover { tab_id: NO_TAB, what },
+        WatchPage { item_id, tab_id: _, condition, deadline_ms } => {
+            WatchPage { item_id, tab_id: NO_TAB, condition, deadline_ms }
+        }
+        AskUser { .. } | ScheduleResume { .. } | Elicitation { .. } => request,
     }
 }

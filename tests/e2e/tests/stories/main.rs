@@ -13,4 +13,6 @@ mod reopened;
 mod screens;
 mod steering;
 mod stop;
+mod waits;
 mod worker_kills;
+mod your_data;
