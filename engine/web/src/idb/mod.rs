@@ -7,15 +7,17 @@ mod keys;
 
 pub use keys::whole;
 mod open;
+pub mod schema;
 
 pub use open::Connection;
+pub use schema::Schema;
 
 use futures::future::{FutureExt, LocalBoxFuture, Shared, join_all};
 use idb::{CursorDirection, Database, ObjectStore, Transaction};
 use js_sys::{Array, Object, Reflect};
 use keys::{key_from_js, key_to_js, range};
 use panelot_engine::ports::{Commit, Durability, Expect, Index, Query, Row, Store, StoreError, Table};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::future::{Future, IntoFuture};
 use std::rc::Rc;
@@ -41,16 +43,27 @@ type Opening = Shared<LocalBoxFuture<'static, Result<Rc<Connection>, StoreError>
 #[derive(Clone)]
 pub struct IdbStore {
     name: Rc<str>,
+    schema: Schema,
     opening: Rc<RefCell<Option<Opening>>>,
+    /// Whether an upgrade waits for another context. A second request would wait behind it without a word.
+    is_blocked: Rc<Cell<bool>>,
 }
 
 impl IdbStore {
     /// A handle to the database of a name.
     pub fn new(name: &str) -> Self {
-        Self { name: name.into(), opening: Rc::new(RefCell::new(None)) }
+        Self::with_schema(name, schema::TODAY)
+    }
+
+    /// A handle to the database of a name, at another version than today's.
+    pub fn with_schema(name: &str, schema: Schema) -> Self {
+        Self { name: name.into(), schema, opening: Rc::default(), is_blocked: Rc::default() }
     }
 
     async fn connection(&self) -> Result<Rc<Connection>, StoreError> {
+        if self.is_blocked.get() {
+            return Err(StoreError::Blocked);
+        }
         let known = self.opening.borrow().clone();
         if let Some(opening) = known {
             match opening.await {
@@ -58,8 +71,10 @@ impl IdbStore {
                 Ok(_) | Err(_) => {}
             }
         }
-        let name = self.name.clone();
-        let opening = async move { Connection::open(&name).await.map(Rc::new) }.boxed_local().shared();
+        let (name, schema, is_blocked) = (self.name.clone(), self.schema, self.is_blocked.clone());
+        let opening = async move { Connection::open(&name, schema, &is_blocked).await.map(Rc::new) }
+            .boxed_local()
+            .shared();
         *self.opening.borrow_mut() = Some(opening.clone());
         opening.await
     }

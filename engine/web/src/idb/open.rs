@@ -1,17 +1,16 @@
 //! Opening the database: its stores and indexes, upgrades, and what ends a connection.
 
 use super::failure;
+use super::schema::Schema;
 use futures::channel::oneshot;
 use futures::future::{Either, select};
-use idb::{Database, Factory, IndexParams, KeyPath, ObjectStoreParams};
-use panelot_engine::ports::{Index, StoreError, Table};
+use idb::{Database, Factory};
+use panelot_engine::ports::StoreError;
 use std::cell::Cell;
 use std::future::IntoFuture;
 use std::rc::Rc;
 use wasm_bindgen::prelude::JsCast;
-
-/// The version of stores and indexes. Each step of an upgrade is a function of its own.
-pub const SCHEMA_VERSION: u32 = 1;
+use wasm_bindgen_futures::spawn_local;
 
 /// An open connection.
 pub struct Connection {
@@ -21,29 +20,41 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Opens the database, making or upgrading it.
+    /// Opens the database, making or upgrading it. `is_blocked` is set while an upgrade waits for another context.
     ///
     /// # Errors
     /// [`StoreError::Newer`], [`StoreError::Blocked`], [`StoreError::Corrupt`] and what the browser refuses else.
-    pub async fn open(name: &str) -> Result<Self, StoreError> {
+    pub async fn open(name: &str, schema: Schema, is_blocked: &Rc<Cell<bool>>) -> Result<Self, StoreError> {
         let factory = Factory::new().map_err(failure)?;
-        let mut request = factory.open(name, Some(SCHEMA_VERSION)).map_err(failure)?;
+        let mut request = factory.open(name, Some(schema.version())).map_err(failure)?;
         let problem: Rc<Cell<Option<StoreError>>> = Rc::default();
         let upgrade_problem = problem.clone();
         request.on_upgrade_needed(move |event| {
-            if let Err(error) = upgrade(&event) {
+            if let Err(error) = schema.upgrade(&event) {
                 upgrade_problem.set(Some(error));
             }
         });
-        let (blocked, is_blocked) = oneshot::channel::<()>();
+        let (blocked, told) = oneshot::channel::<()>();
         request.on_blocked(move |_| {
             // The receiver is gone only when nobody waits any more.
             let _told = blocked.send(());
         });
-        let opened = match select(request.into_future(), is_blocked).await {
+        let opened = match select(request.into_future(), told).await {
             Either::Left((opened, _)) => opened,
             // A dropped sender says nothing; only a message says that another context holds the database.
-            Either::Right((Ok(()), _)) => return Err(StoreError::Blocked),
+            Either::Right((Ok(()), request)) => {
+                // The request stays with the browser. When it is granted after all, nobody waits for it any more, and
+                // a connection that is kept open would block others in its turn.
+                let is_blocked = is_blocked.clone();
+                is_blocked.set(true);
+                spawn_local(async move {
+                    if let Ok(database) = request.await {
+                        database.close();
+                    }
+                    is_blocked.set(false);
+                });
+                return Err(StoreError::Blocked);
+            }
             Either::Right((Err(_), request)) => request.await,
         };
         if let Some(error) = problem.take() {
@@ -85,27 +96,4 @@ impl Drop for Connection {
     fn drop(&mut self) {
         self.database.close();
     }
-}
-
-fn upgrade(event: &idb::event::VersionChangeEvent) -> Result<(), StoreError> {
-    use idb::event::DatabaseEvent as _;
-    let database = event.database().map_err(failure)?;
-    let from = event.old_version().map_err(failure)?;
-    if from < 1 {
-        version_1(&database)?;
-    }
-    Ok(())
-}
-
-fn version_1(database: &Database) -> Result<(), StoreError> {
-    for table in Table::ALL {
-        let mut params = ObjectStoreParams::new();
-        params.key_path(Some(KeyPath::new_single("k")));
-        let store = database.create_object_store(table.name(), params).map_err(failure)?;
-        for index in Index::ALL.into_iter().filter(|index| index.table() == table) {
-            let path = KeyPath::new_single(index.name());
-            store.create_index(index.name(), path, Some(IndexParams::new())).map_err(failure)?;
-        }
-    }
-    Ok(())
 }
