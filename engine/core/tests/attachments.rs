@@ -10,7 +10,7 @@ use panelot_protocol::ids::{AttachmentId, ConnectionId, RunId, ThreadId};
 use panelot_protocol::limits;
 use panelot_protocol::op::Op;
 use panelot_protocol::settings::{
-    ConnectionInput, ModelCapabilities, ModelEntry, ProviderKind, QuirkFlags, SettingsPatch,
+    ConnectionInput, ModelCapabilities, ModelEntry, Patience, ProviderKind, QuirkFlags, SettingsPatch,
 };
 use panelot_protocol::turn::{ModelRef, UserInput};
 use panelot_testkit::{Reply, Stage};
@@ -91,7 +91,7 @@ fn give_eyes(stage: &mut Stage) {
         models: vec![entry],
         enabled: true,
         quirks: QuirkFlags::default(),
-        patience: Default::default(),
+        patience: Patience::default(),
     };
     let op = Op::SettingsUpdate {
         submission_id: stage.page.submission(),
