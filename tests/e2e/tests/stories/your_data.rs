@@ -54,7 +54,7 @@ async fn all_chats_go_to_a_fresh_profile_as_one_file() -> Result<()> {
         chat.submit(task).await?;
         chat.idle().await?;
     }
-    let shown = chat.shown().await;
+    let shown = chat.transcript().await?;
     let page = open_data(&first).await?;
     enter(&page, "export-start").await?;
     has_focus(&page, "[data-testid=export-save]").await?;
@@ -77,7 +77,7 @@ async fn all_chats_go_to_a_fresh_profile_as_one_file() -> Result<()> {
     chat.page.wait_for("both threads in the list", rows).await?;
     chat.page.click(&by_test_id("thread-open")).await?;
     chat.page.shows("Answer to: What is second?").await?;
-    assert_eq!(chat.shown().await, shown);
+    assert_eq!(chat.transcript().await?, shown);
     second.end()
 }
 
