@@ -6,12 +6,13 @@ use crate::ids::{
 };
 use crate::interaction::InteractionRequestPayload;
 use crate::item::{ItemDelta, ItemKind, ItemMeta, ItemResult, ItemView};
+use crate::notice::EngineNotice;
 use crate::settings::{ModelEntry, Settings};
 use crate::snapshot::{
     ActivityEntry, QueuedRun, RunRecoveryState, TabInfo, ThreadListEntry, ThreadMeta, ThreadMetaPatch,
     ThreadSnapshot, Waiting,
 };
-use crate::turn::{StopReason, TokenUsage, TurnKind};
+use crate::turn::{StopReason, TokenUsage, TurnKind, UserInput};
 use crate::{FromJson, Shape, limits};
 use serde::Serialize;
 
@@ -359,6 +360,23 @@ pub enum AgentEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         waiting: Option<Waiting>,
     },
+    /// The messages that wait for the running turn's next step are these.
+    #[serde(rename = "turn.steers")]
+    TurnSteers {
+        /// The thread.
+        thread_id: ThreadId,
+        /// The turn.
+        turn_id: TurnId,
+        /// The messages, in their order.
+        #[shape(items_max = limits::STEERS_COUNT_MAX)]
+        steers: Vec<UserInput>,
+    },
+    /// Something about the engine itself that every page shows.
+    #[serde(rename = "engine.notice")]
+    EngineNotice {
+        /// What.
+        notice: EngineNotice,
+    },
     /// The ordinary tabs changed.
     #[serde(rename = "tabs.updated")]
     TabsUpdated {
@@ -407,6 +425,8 @@ impl AgentEvent {
             Self::QueueUpdated { .. } => "queue.updated",
             Self::RunRecoveryRequired { .. } => "run.recovery_required",
             Self::RunWaiting { .. } => "run.waiting",
+            Self::TurnSteers { .. } => "turn.steers",
+            Self::EngineNotice { .. } => "engine.notice",
             Self::TabsUpdated { .. } => "tabs.updated",
             Self::ActivityUpdated { .. } => "activity.updated",
         }
@@ -444,6 +464,8 @@ impl AgentEvent {
             | Self::QueueUpdated { .. }
             | Self::RunRecoveryRequired { .. }
             | Self::RunWaiting { .. }
+            | Self::TurnSteers { .. }
+            | Self::EngineNotice { .. }
             | Self::TabsUpdated { .. }
             | Self::ActivityUpdated { .. } => None,
         }
@@ -464,7 +486,8 @@ impl AgentEvent {
             | Self::ThreadUpdated { thread_id, .. }
             | Self::QueueUpdated { thread_id, .. }
             | Self::RunRecoveryRequired { thread_id, .. }
-            | Self::RunWaiting { thread_id, .. } => Some(thread_id),
+            | Self::RunWaiting { thread_id, .. }
+            | Self::TurnSteers { thread_id, .. } => Some(thread_id),
             Self::Error { thread_id, submission_id: None, .. } => thread_id.as_ref(),
             Self::Initialized { .. }
             | Self::FatalReloadRequired { .. }
@@ -481,6 +504,7 @@ impl AgentEvent {
             | Self::ModelsListed { .. }
             | Self::DataExported { .. }
             | Self::DataImported { .. }
+            | Self::EngineNotice { .. }
             | Self::TabsUpdated { .. }
             | Self::ActivityUpdated { .. } => None,
         }

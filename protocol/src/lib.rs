@@ -22,6 +22,7 @@ pub mod interaction;
 pub mod item;
 pub mod limits;
 pub mod manifest;
+pub mod notice;
 pub mod op;
 #[cfg(feature = "sample")]
 pub mod sample;

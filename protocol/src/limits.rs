@@ -52,6 +52,10 @@ pub const SNAPSHOT_ITEMS_COUNT_MAX: u64 = 60;
 pub const THREADS_PAGE_COUNT_MAX: u64 = 200;
 /// Runs that wait in one thread.
 pub const QUEUED_RUNS_COUNT_MAX: u64 = 8;
+/// Messages that wait for the next step of one turn.
+pub const STEERS_COUNT_MAX: u64 = 8;
+/// A report about a fault of the engine.
+pub const REPORT_CHARS_MAX: u64 = 8_192;
 /// Ops that wait in one thread's mailbox.
 pub const MAILBOX_OPS_COUNT_MAX: usize = 32;
 /// Approvals or interactions that are pending in one thread.

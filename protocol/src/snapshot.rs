@@ -173,6 +173,10 @@ pub struct ActiveTurn {
     /// What it waits for, when it waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<Waiting>,
+    /// Messages that wait for its next step, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[shape(items_max = limits::STEERS_COUNT_MAX)]
+    pub steers: Vec<UserInput>,
 }
 
 /// A wait that is not the user's: shown, never stored in a view's history.

@@ -106,6 +106,7 @@ impl ThreadView {
                     turn_kind: *turn_kind,
                     steerable: *steerable,
                     waiting: None,
+                    steers: Vec::new(),
                 });
                 Folded::Current
             }
@@ -189,6 +190,14 @@ impl ThreadView {
                 }
                 Folded::Current
             }
+            AgentEvent::TurnSteers { turn_id, steers, .. } => {
+                if let Some(turn) = &mut self.snapshot.active_turn
+                    && turn.turn_id == *turn_id
+                {
+                    turn.steers.clone_from(steers);
+                }
+                Folded::Current
+            }
             AgentEvent::Error { .. } => Folded::Current,
             AgentEvent::ThreadDeleted { .. } => Folded::Deleted,
             AgentEvent::Initialized { .. }
@@ -205,6 +214,7 @@ impl ThreadView {
             | AgentEvent::ModelsListed { .. }
             | AgentEvent::DataExported { .. }
             | AgentEvent::DataImported { .. }
+            | AgentEvent::EngineNotice { .. }
             | AgentEvent::TabsUpdated { .. }
             | AgentEvent::ActivityUpdated { .. } => Folded::Ignored,
         }

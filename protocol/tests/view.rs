@@ -232,7 +232,13 @@ fn an_item_that_starts_again_takes_its_own_place() {
 #[test]
 fn a_turn_is_active_from_its_start_to_its_end() {
     let mut view = folded([turn_start()]);
-    let active = ActiveTurn { turn_id: turn(), turn_kind: TurnKind::User, steerable: true, waiting: None };
+    let active = ActiveTurn {
+        turn_id: turn(),
+        turn_kind: TurnKind::User,
+        steerable: true,
+        waiting: None,
+        steers: Vec::new(),
+    };
     assert_eq!(view.snapshot.active_turn, Some(active));
     view.fold(&at(2, turn_complete(StopReason::MaxTokens)));
     assert_eq!(view.snapshot.active_turn, None);

@@ -104,6 +104,10 @@ fn a_final_answer_with_a_steered_message_waiting_is_followed_by_another_model_ca
     let run = run_of(&stage.submit("Count"));
     stage.page.advance(100);
     steer(&mut stage, run.as_str(), "further");
+    // Every page sees it wait, also one that comes now.
+    stage.check_view();
+    let waiting = stage.page.view.as_ref().unwrap().snapshot.active_turn.clone().unwrap().steers;
+    assert_eq!(waiting, [UserInput::text("further")]);
     stage.page.advance(1_000);
     stage.check_view();
     assert_eq!(stage.world.http.left(), 0);

@@ -37,6 +37,15 @@ impl KeyValueArea for MemoryArea {
         }
     }
 
+    fn names(&self, prefix: &str) -> impl Future<Output = Result<Vec<String>, KeyValueError>> + 'static {
+        let (this, prefix) = (self.clone(), prefix.to_owned());
+        async move {
+            this.scheduler.pause().await;
+            let values = this.values.borrow();
+            Ok(values.keys().filter(|name| name.starts_with(&prefix)).cloned().collect())
+        }
+    }
+
     fn set(
         &self,
         name: &str,
@@ -106,6 +115,8 @@ pub struct Shown {
     pub waiting: Vec<ThreadId>,
     /// How often the worker was kept awake.
     pub touches: u64,
+    /// How often a newer version was put in its place.
+    pub updates: u64,
 }
 
 impl RecordingNotifier {
@@ -136,5 +147,9 @@ impl Notifier for RecordingNotifier {
     fn touch(&self) -> impl Future<Output = ()> + 'static {
         let state = Rc::clone(&self.state);
         async move { state.borrow_mut().touches += 1 }
+    }
+
+    fn update(&self) {
+        self.state.borrow_mut().updates += 1;
     }
 }

@@ -3,9 +3,9 @@
 use crate::chrome::runtime::{self, Port};
 use crate::chrome::{storage, text};
 use crate::clients::WebClients;
-use crate::log;
 use crate::notify::{ALARM, NOTIFICATION_PREFIX};
 use crate::world::WebWorld;
+use crate::{death, log};
 use panelot_engine::Engine;
 use panelot_engine::ports::ConnectionKey;
 use panelot_protocol::PORT_NAME;
@@ -13,6 +13,7 @@ use panelot_protocol::ids::TabId;
 use std::cell::RefCell;
 use std::rc::Rc;
 use wasm_bindgen::prelude::wasm_bindgen;
+use web_sys::AbortSignal;
 
 thread_local! {
     static RUNNING: RefCell<Option<Running>> = const { RefCell::new(None) };
@@ -24,10 +25,11 @@ struct Running {
     clients: WebClients,
 }
 
-/// Starts the engine. A second call does nothing.
+/// Starts the engine. A second call does nothing. `life` is aborted when another instance of the module takes over;
+/// `death` is what is known of the end of the instance before this one.
 #[wasm_bindgen]
-pub fn start() {
-    std::panic::set_hook(Box::new(|info| log::error(&format!("the engine panicked: {info}"))));
+pub fn start(life: AbortSignal, death: Option<String>) {
+    death::watch(life);
     if running().is_some() {
         return;
     }
@@ -38,6 +40,9 @@ pub fn start() {
     });
     let clients = WebClients::default();
     let engine = Engine::start(WebWorld::new(clients.clone()));
+    if let Some(death) = death {
+        engine.replaces(&death);
+    }
     RUNNING.with(|cell| *cell.borrow_mut() = Some(Running { engine, clients }));
 }
 
@@ -81,6 +86,14 @@ pub fn port_closed(key: u32) {
     if let Some(running) = running() {
         running.clients.remove(ConnectionKey(key));
         running.engine.disconnected(ConnectionKey(key));
+    }
+}
+
+/// A newer version of the extension waits.
+#[wasm_bindgen]
+pub fn update_available() {
+    if let Some(running) = running() {
+        running.engine.update_available();
     }
 }
 

@@ -1,6 +1,7 @@
 //! Requests to endpoints by `fetch`.
 
 use crate::chrome::{js_message, permissions};
+use crate::death;
 use js_sys::{Reflect, Uint8Array};
 use panelot_engine::ports::{Http, HttpBody, HttpError, HttpResponse};
 use panelot_providers::HttpRequest;
@@ -105,7 +106,7 @@ fn build(request: &HttpRequest, abort: &AbortController) -> Result<Request, JsVa
     init.set_headers_headers(&headers);
     init.set_redirect(RequestRedirect::Manual);
     init.set_credentials(RequestCredentials::Omit);
-    init.set_signal(Some(&abort.signal()));
+    init.set_signal(Some(&death::signal_with(&abort.signal())));
     if !request.body.is_empty() {
         init.set_body(&Uint8Array::from(request.body.as_slice()).into());
     }

@@ -12,6 +12,7 @@ pub mod browser;
 pub mod chrome;
 pub mod clients;
 pub mod clock;
+pub mod death;
 pub mod entropy;
 pub mod http;
 pub mod idb;

@@ -45,4 +45,8 @@ impl Notifier for WebNotifier {
     fn touch(&self) -> impl Future<Output = ()> + 'static {
         async { runtime::touch().await }
     }
+
+    fn update(&self) {
+        runtime::reload();
+    }
 }

@@ -19,6 +19,15 @@ impl KeyValueArea for WebArea {
         async move { storage::get(&area, &name).await.map_err(|error| KeyValueError::Failed(js_message(&error))) }
     }
 
+    fn names(&self, prefix: &str) -> impl Future<Output = Result<Vec<String>, KeyValueError>> + 'static {
+        let (area, prefix) = (storage::area(*self), prefix.to_owned());
+        async move {
+            let names =
+                storage::names(&area).await.map_err(|error| KeyValueError::Failed(js_message(&error)))?;
+            Ok(names.into_iter().filter(|name| name.starts_with(&prefix)).collect())
+        }
+    }
+
     fn set(
         &self,
         name: &str,

@@ -7,6 +7,7 @@ use panelot_protocol::ids::{ClientId, SubmissionId, ThreadId};
 use panelot_protocol::limits;
 use panelot_protocol::op::{Op, SubscribeParams};
 
+use crate::outgoing::{FirstMessage, Outgoing, Place};
 use crate::wire;
 
 /// How long the engine may take to answer `initialize`: a cold start with a large database fits well within it.
@@ -15,6 +16,8 @@ pub const INITIALIZE_TIMEOUT_MS: u64 = 10_000;
 pub const PONG_TIMEOUT_MS: u64 = 10_000;
 /// Most Ops that wait for an answer; more are refused to the page at once.
 pub const OUTBOX_COUNT_MAX: usize = 256;
+/// Most bytes that the Ops of one page without an answer may have: the browser gives all pages 10 MiB together.
+pub const OUTBOX_BYTES_MAX: usize = 2 * 1_048_576;
 
 /// What the machine needs from outside: time, chance and names.
 pub trait Surroundings {
@@ -39,6 +42,10 @@ pub enum Input {
     Woke,
     /// The page wants to say something.
     Say(Box<Op>),
+    /// The page wants a thread made and this sent into it.
+    Begin(Box<Op>, Box<FirstMessage>),
+    /// The extension that the page belongs to is no more: nothing answers any more.
+    Gone,
     /// The page shows this thread from now on; after a reconnection it is subscribed to again.
     Show(Option<ThreadId>),
 }
@@ -79,6 +86,19 @@ pub enum Link {
     },
     /// The engine is of another build. Nothing more is tried.
     ReloadRequired,
+    /// The extension was removed or replaced while the page was open. Nothing more is tried.
+    Gone,
+}
+
+impl Link {
+    /// Whether nothing more is tried.
+    #[must_use]
+    pub const fn is_over(self) -> bool {
+        match self {
+            Self::ReloadRequired | Self::Gone => true,
+            Self::Connecting | Self::Ready | Self::Reconnecting { .. } => false,
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -98,8 +118,14 @@ enum State {
     Waiting {
         until_ms: u64,
     },
-    /// The engine is of another build.
-    Stopped,
+    /// The engine is of another build, or the extension is no more.
+    Stopped(Stop),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stop {
+    OtherBuild,
+    Gone,
 }
 
 /// An Op that was said, kept as the text that goes over the Port: it is sent again byte for byte, and never has to
@@ -109,6 +135,21 @@ struct Said {
     submission_id: SubmissionId,
     text: String,
     durable: bool,
+    /// What is said once the thread is made that this Op asks for: an Op that lacks the thread's id.
+    then: Option<String>,
+}
+
+impl Said {
+    fn bytes(&self) -> usize {
+        self.text.len().saturating_add(self.then.as_ref().map_or(0, String::len))
+    }
+
+    /// The message that it carries or leads to.
+    fn message(&self) -> Option<Outgoing> {
+        let Some(then) = &self.then else { return Outgoing::of_text(&self.text) };
+        let message = Outgoing::of_text(then)?;
+        Some(Outgoing { place: Place::New(self.submission_id.clone()), ..message })
+    }
 }
 
 /// The connection of one page.
@@ -129,8 +170,10 @@ impl Connection {
     /// be read of it is dropped: it was not written here.
     #[must_use]
     pub fn new(client_id: ClientId, schema_hash: String, left_over: &str) -> Self {
-        let left_over = serde_json::from_str::<Vec<(String, String)>>(left_over).unwrap_or_default();
-        let kept = |(id, text)| Said { submission_id: SubmissionId::new(id), text, durable: true };
+        type Kept = (String, String, Option<String>);
+        let left_over = serde_json::from_str::<Vec<Kept>>(left_over).unwrap_or_default();
+        let kept =
+            |(id, text, then)| Said { submission_id: SubmissionId::new(id), text, durable: true, then };
         Self {
             client_id,
             schema_hash,
@@ -147,7 +190,8 @@ impl Connection {
     pub fn link(&self) -> Link {
         match self.state {
             State::Ready { .. } => Link::Ready,
-            State::Stopped => Link::ReloadRequired,
+            State::Stopped(Stop::OtherBuild) => Link::ReloadRequired,
+            State::Stopped(Stop::Gone) => Link::Gone,
             State::Idle | State::Greeting { .. } | State::Waiting { .. } => {
                 if self.greeted_once || self.attempts > 1 {
                     Link::Reconnecting { attempts: self.attempts }
@@ -164,6 +208,12 @@ impl Connection {
         self.unanswered.iter().any(|said| said.submission_id == *submission_id)
     }
 
+    /// The messages among what waits for an answer, in the order in which they were said.
+    #[must_use]
+    pub fn messages(&self) -> Vec<Outgoing> {
+        self.unanswered.iter().filter_map(Said::message).collect()
+    }
+
     /// Whether nothing waits for an answer.
     #[must_use]
     pub fn is_settled(&self) -> bool {
@@ -176,14 +226,19 @@ impl Connection {
         let mut effects = match input {
             Input::Start => match self.state {
                 State::Idle => self.open(around),
-                State::Greeting { .. } | State::Ready { .. } | State::Waiting { .. } | State::Stopped => {
+                State::Greeting { .. } | State::Ready { .. } | State::Waiting { .. } | State::Stopped(_) => {
                     Vec::new()
                 }
             },
             Input::Lost => self.lost(around),
             Input::Heard(event) => self.heard(&event, around),
             Input::Woke => self.woke(around),
-            Input::Say(op) => self.say(op),
+            Input::Say(op) => self.say(op, None),
+            Input::Begin(create, first) => self.say(create, Some(&first)),
+            Input::Gone => {
+                self.state = State::Stopped(Stop::Gone);
+                vec![Effect::Close]
+            }
             Input::Show(thread) => {
                 self.thread = thread;
                 Vec::new()
@@ -216,7 +271,7 @@ impl Connection {
 
     fn lost(&mut self, around: &mut dyn Surroundings) -> Vec<Effect> {
         match self.state {
-            State::Stopped | State::Idle | State::Waiting { .. } => return Vec::new(),
+            State::Stopped(_) | State::Idle | State::Waiting { .. } => return Vec::new(),
             State::Greeting { .. } | State::Ready { .. } => {}
         }
         let until_ms = around.now_ms().saturating_add(back_off_ms(self.attempts, around.chance_permille()));
@@ -227,7 +282,7 @@ impl Connection {
     fn woke(&mut self, around: &mut dyn Surroundings) -> Vec<Effect> {
         let now_ms = around.now_ms();
         match self.state.clone() {
-            State::Idle | State::Stopped => Vec::new(),
+            State::Idle | State::Stopped(_) => Vec::new(),
             State::Waiting { until_ms } if now_ms < until_ms => vec![Effect::Wake { at_ms: until_ms }],
             State::Waiting { .. } => self.open(around),
             State::Greeting { until_ms, .. } if now_ms < until_ms => vec![Effect::Wake { at_ms: until_ms }],
@@ -260,9 +315,9 @@ impl Connection {
     fn heard(&mut self, event: &AgentEvent, around: &mut dyn Surroundings) -> Vec<Effect> {
         let now_ms = around.now_ms();
         match (event, &mut self.state) {
-            (_, State::Stopped) => return Vec::new(),
+            (_, State::Stopped(_)) => return Vec::new(),
             (AgentEvent::FatalReloadRequired { .. }, _) => {
-                self.state = State::Stopped;
+                self.state = State::Stopped(Stop::OtherBuild);
                 return vec![Effect::Close];
             }
             (
@@ -281,7 +336,21 @@ impl Connection {
         let Some(at) = self.unanswered.iter().position(|said| said.submission_id == *answered) else {
             return Vec::new();
         };
-        if self.unanswered.remove(at).durable { vec![self.store()] } else { Vec::new() }
+        let said = self.unanswered.remove(at);
+        let mut effects = Vec::new();
+        if let AgentEvent::ThreadCreated { thread, .. } = event
+            && let Some(text) = said.then.as_deref().and_then(|then| in_thread(then, &thread.thread_id))
+            && let Some(next) = Outgoing::of_text(&text)
+        {
+            // In the place of the Op that it follows, so that one of both is stored at any time.
+            let submission_id = next.submission_id;
+            self.unanswered.insert(at, Said { submission_id, text: text.clone(), durable: true, then: None });
+            effects.push(Effect::Post(text));
+        }
+        if said.durable {
+            effects.insert(0, self.store());
+        }
+        effects
     }
 
     fn greeted(&mut self, now_ms: u64) -> Vec<Effect> {
@@ -295,31 +364,37 @@ impl Connection {
         effects
     }
 
-    fn say(&mut self, op: Box<Op>) -> Vec<Effect> {
-        if self.state == State::Stopped || self.unanswered.len() >= OUTBOX_COUNT_MAX {
+    fn say(&mut self, op: Box<Op>, first: Option<&FirstMessage>) -> Vec<Effect> {
+        if matches!(self.state, State::Stopped(_)) || self.unanswered.len() >= OUTBOX_COUNT_MAX {
             return vec![Effect::Refuse(op)];
         }
         // An Op that has no text, such as one with a number that is not finite, can only be refused.
         let Ok(text) = wire::write(&op) else { return vec![Effect::Refuse(op)] };
+        let Ok(then) = first.map(submit_into_new).transpose() else { return vec![Effect::Refuse(op)] };
         let durable = !op.is_query();
         let mut effects = Vec::new();
-        self.unanswered.push(Said { submission_id: op.submission_id().clone(), text: text.clone(), durable });
+        let said = Said { submission_id: op.submission_id().clone(), text: text.clone(), durable, then };
+        let bytes = self.unanswered.iter().map(Said::bytes).fold(said.bytes(), usize::saturating_add);
+        if durable && bytes > OUTBOX_BYTES_MAX {
+            return vec![Effect::Refuse(op)];
+        }
+        self.unanswered.push(said);
         if durable {
             effects.push(self.store());
         }
         match self.state {
             State::Ready { .. } => effects.push(Effect::Post(text)),
-            State::Idle | State::Greeting { .. } | State::Waiting { .. } | State::Stopped => {}
+            State::Idle | State::Greeting { .. } | State::Waiting { .. } | State::Stopped(_) => {}
         }
         effects
     }
 
     fn store(&self) -> Effect {
-        let kept: Vec<(&str, &str)> = self
+        let kept: Vec<(&str, &str, Option<&str>)> = self
             .unanswered
             .iter()
             .filter(|said| said.durable)
-            .map(|said| (said.submission_id.as_str(), said.text.as_str()))
+            .map(|said| (said.submission_id.as_str(), said.text.as_str(), said.then.as_deref()))
             .collect();
         if kept.is_empty() {
             return Effect::Store(String::new());
@@ -332,6 +407,23 @@ impl Connection {
 /// The effect that sends an Op without keeping it.
 fn post(op: &Op) -> Option<Effect> {
     wire::write(op).ok().map(Effect::Post)
+}
+
+/// The Op that sends a first message, with the thread's id left empty.
+fn submit_into_new(first: &FirstMessage) -> Result<String, serde_json::Error> {
+    wire::write(&Op::TurnSubmit {
+        submission_id: first.submission_id.clone(),
+        thread_id: ThreadId::new(""),
+        input: first.input.clone(),
+        overrides: first.overrides.clone(),
+    })
+}
+
+/// The text of an Op with the thread's id filled in; `None` when it is no JSON object.
+fn in_thread(text: &str, thread_id: &ThreadId) -> Option<String> {
+    let mut op: serde_json::Map<String, serde_json::Value> = serde_json::from_str(text).ok()?;
+    op.insert("threadId".to_owned(), thread_id.as_str().into());
+    serde_json::to_string(&op).ok()
 }
 
 /// The pause before a connection is tried again: doubling from 250 ms to 8 s, and of that between a half and all.

@@ -7,6 +7,7 @@ pub mod highlight;
 pub mod i18n;
 pub mod intents;
 pub mod item;
+pub mod limits_form;
 pub mod markdown;
 pub mod outgoing;
 pub mod phrases;

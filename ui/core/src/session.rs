@@ -4,11 +4,12 @@
 //! sent but are not confirmed, a thread that is being made for a first message, and the way back into the composer
 //! when something is refused.
 
-use panelot_protocol::event::{AgentEvent, ErrorCode};
+use panelot_protocol::event::AgentEvent;
 use panelot_protocol::frame::EventFrame;
-use panelot_protocol::ids::{ItemId, RunId, SubmissionId, ThreadId, TurnId};
+use panelot_protocol::ids::{ItemId, SubmissionId, ThreadId, TurnId};
 use panelot_protocol::item::{ItemDelta, ItemKind, ItemResult, ItemView};
 use panelot_protocol::limits;
+use panelot_protocol::notice::EngineNotice;
 use panelot_protocol::op::Op;
 use panelot_protocol::settings::Settings;
 use panelot_protocol::snapshot::{ThreadListEntry, ThreadSnapshot};
@@ -17,15 +18,21 @@ use panelot_protocol::view::{Folded, ThreadView, patch_meta};
 
 use crate::connection::Surroundings;
 use crate::intents::Intent;
-use crate::outgoing::Outgoing;
+use crate::outgoing::{FirstMessage, Outgoing};
 use crate::transfer::{Heard, Transfers};
 use crate::trouble::Trouble;
+
+mod sending;
+
+pub use sending::instead;
 
 /// What changed, in the order in which it did. A page repaints what is named and nothing else.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
     /// Send this.
     Say(Box<Op>),
+    /// Have this thread made and send this into it.
+    Begin(Box<Op>, Box<FirstMessage>),
     /// Another thread is shown, or none; its content follows with [`Change::Replaced`].
     Showing(Option<ThreadId>),
     /// The whole view is another one.
@@ -48,6 +55,10 @@ pub enum Change {
     Settings,
     /// This goes back into the composer.
     Restore(UserInput),
+    /// This goes into the draft of a thread that is not shown, or of a new one.
+    Keep(Option<ThreadId>, UserInput),
+    /// What is known of the engine itself changed.
+    Notices,
     /// Something failed.
     Trouble(Trouble),
     /// A change of settings that this page asked for was taken, or refused when `false`.
@@ -88,6 +99,25 @@ pub struct Session {
     transfers: Transfers,
     model: Option<ModelRef>,
     policy: Option<PermissionPolicy>,
+    notices: Notices,
+}
+
+/// What the engine has said about itself.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Notices {
+    /// It died and was started again.
+    pub restarted: Option<Restarted>,
+    /// A newer version of the extension waits until nothing would be lost.
+    pub update_ready: bool,
+}
+
+/// A death of the engine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Restarted {
+    /// When it was started again, in milliseconds since 1970.
+    pub at_ms: u64,
+    /// What a developer needs to know, without content.
+    pub report: String,
 }
 
 impl Session {
@@ -118,10 +148,10 @@ impl Session {
         self.view.is_none() && self.opening.is_some()
     }
 
-    /// Messages that are not confirmed, oldest first.
+    /// What the engine has said about itself.
     #[must_use]
-    pub fn outgoing(&self) -> &[Outgoing] {
-        &self.outgoing
+    pub fn notices(&self) -> &Notices {
+        &self.notices
     }
 
     /// Whether the user has asked the running turn to stop.
@@ -259,40 +289,6 @@ impl Session {
         }
     }
 
-    fn send(&mut self, input: UserInput, delivery: Delivery, around: &mut dyn Surroundings) -> Vec<Change> {
-        let submission_id = around.submission_id();
-        let overrides = Some(self.overrides());
-        let mut sent = Outgoing {
-            submission_id: submission_id.clone(),
-            input: input.clone(),
-            overrides: overrides.clone(),
-            run_id: None,
-            steer: false,
-        };
-        let Some(thread_id) = self.thread_id().cloned() else {
-            if self.creating.is_some() {
-                return vec![Change::Restore(input)];
-            }
-            self.creating = Some(submission_id.clone());
-            self.outgoing.push(sent);
-            let create = Op::ThreadCreate { submission_id, preset: None, folder_id: None };
-            return vec![say(create), Change::Outgoing];
-        };
-        let steerable = self.user_turn().filter(|turn| turn.steerable).map(|turn| turn.turn_id.clone());
-        let op = match (steerable, delivery) {
-            (Some(expected_turn_id), Delivery::Now) => {
-                sent.steer = true;
-                Op::TurnSteer { submission_id, thread_id, expected_turn_id, input }
-            }
-            (Some(_), Delivery::Queue) => Op::TurnEnqueue { submission_id, thread_id, input, overrides },
-            (None, Delivery::Now | Delivery::Queue) => {
-                Op::TurnSubmit { submission_id, thread_id, input, overrides }
-            }
-        };
-        self.outgoing.push(sent);
-        vec![say(op), Change::Outgoing]
-    }
-
     fn open(&mut self, thread_id: ThreadId, around: &mut dyn Surroundings) -> Vec<Change> {
         if self.thread_id() == Some(&thread_id) {
             return Vec::new();
@@ -312,7 +308,6 @@ impl Session {
         self.creating = None;
         self.paging = None;
         self.stopping = false;
-        self.outgoing.clear();
         vec![Change::Showing(None), Change::Replaced, Change::Outgoing]
     }
 
@@ -430,8 +425,18 @@ impl Session {
             | AgentEvent::QueueUpdated { .. }
             | AgentEvent::RunRecoveryRequired { .. }
             | AgentEvent::RunWaiting { .. }
+            | AgentEvent::TurnSteers { .. }
             | AgentEvent::TabsUpdated { .. }
             | AgentEvent::ActivityUpdated { .. } => Vec::new(),
+            AgentEvent::EngineNotice { notice } => {
+                match notice {
+                    EngineNotice::Restarted { at_ms, report } => {
+                        self.notices.restarted = Some(Restarted { at_ms: *at_ms, report: report.clone() });
+                    }
+                    EngineNotice::UpdateReady {} => self.notices.update_ready = true,
+                }
+                vec![Change::Notices]
+            }
         }
     }
 
@@ -447,6 +452,9 @@ impl Session {
             }
             (None, Some(_) | None) => Vec::new(),
         };
+        // An engine that still waits to be replaced says so after the greeting.
+        self.notices.update_ready = false;
+        changes.push(Change::Notices);
         changes.extend(self.intend(Intent::Refresh, around));
         changes
     }
@@ -458,123 +466,6 @@ impl Session {
         self.stopping = false;
         self.forget_delivered();
         vec![Change::Replaced, Change::Outgoing]
-    }
-
-    fn created(
-        &mut self,
-        submission: &SubmissionId,
-        thread_id: ThreadId,
-        around: &mut dyn Surroundings,
-    ) -> Vec<Change> {
-        if self.creating.as_ref() != Some(submission) {
-            return Vec::new();
-        }
-        self.creating = None;
-        let subscribe = around.submission_id();
-        self.opening = Some((subscribe.clone(), thread_id.clone()));
-        let mut changes = vec![
-            Change::Showing(Some(thread_id.clone())),
-            say(Op::ThreadSubscribe { submission_id: subscribe, thread_id: thread_id.clone() }),
-        ];
-        if let Some(first) = self.outgoing.iter_mut().find(|sent| sent.submission_id == *submission) {
-            let submission_id = around.submission_id();
-            first.submission_id = submission_id.clone();
-            changes.push(say(Op::TurnSubmit {
-                submission_id,
-                thread_id,
-                input: first.input.clone(),
-                overrides: first.overrides.clone(),
-            }));
-        }
-        changes.extend(self.list(None, around));
-        changes
-    }
-
-    fn acked(&mut self, submission_id: &SubmissionId, run_id: Option<&RunId>) -> Vec<Change> {
-        let mut changes: Vec<Change> = self.saved(submission_id, true).into_iter().collect();
-        if let Some(sent) = self.outgoing.iter_mut().find(|sent| sent.submission_id == *submission_id) {
-            sent.run_id = run_id.cloned();
-            self.forget_delivered();
-            changes.push(Change::Outgoing);
-        }
-        changes
-    }
-
-    fn refused(
-        &mut self,
-        submission_id: &SubmissionId,
-        code: ErrorCode,
-        message: &str,
-        around: &mut dyn Surroundings,
-    ) -> Vec<Change> {
-        let mut changes: Vec<Change> = self.saved(submission_id, false).into_iter().collect();
-        let trouble = Trouble::of(code, message, None, None);
-        self.stopping = false;
-        if self.opening.as_ref().is_some_and(|(asked, _)| asked == submission_id) {
-            changes.extend(self.leave());
-        }
-        let Some(at) = self.outgoing.iter().position(|sent| sent.submission_id == *submission_id) else {
-            // Stopping what has ended already is what the user wanted.
-            if code != ErrorCode::NoActiveTurn {
-                changes.push(Change::Trouble(trouble));
-            }
-            changes.push(Change::Around);
-            return changes;
-        };
-        let mut sent = self.outgoing.remove(at);
-        let missed =
-            matches!(code, ErrorCode::TurnMismatch | ErrorCode::TurnNotSteerable | ErrorCode::NoActiveTurn);
-        if sent.steer
-            && missed
-            && let Some(thread_id) = self.thread_id().cloned()
-        {
-            // The turn ended first: the message becomes the next one instead of being lost.
-            let id = around.submission_id();
-            changes.push(say(Op::TurnSubmit {
-                submission_id: id.clone(),
-                thread_id,
-                input: sent.input.clone(),
-                overrides: sent.overrides.clone(),
-            }));
-            sent.submission_id = id;
-            sent.steer = false;
-            self.outgoing.push(sent);
-        } else {
-            if self.creating.as_ref() == Some(submission_id) {
-                self.creating = None;
-            }
-            changes.push(Change::Restore(sent.input));
-            changes.push(Change::Trouble(trouble));
-        }
-        changes.push(Change::Outgoing);
-        changes
-    }
-
-    fn failed(
-        &mut self,
-        submission_id: Option<&SubmissionId>,
-        thread_id: Option<&ThreadId>,
-        trouble: Trouble,
-    ) -> Vec<Change> {
-        let mut changes = Vec::new();
-        if let Some(submission_id) = submission_id {
-            changes.extend(self.saved(submission_id, false));
-            if self.paging.as_ref() == Some(submission_id) {
-                self.paging = None;
-            }
-            if self.opening.as_ref().is_some_and(|(asked, _)| asked == submission_id) {
-                changes.extend(self.leave());
-            }
-            if let Some(at) = self.outgoing.iter().position(|sent| sent.submission_id == *submission_id) {
-                changes.push(Change::Restore(self.outgoing.remove(at).input));
-                changes.push(Change::Outgoing);
-                self.creating = None;
-            }
-        }
-        if thread_id.is_none() || thread_id == self.thread_id() {
-            changes.push(Change::Trouble(trouble));
-        }
-        changes
     }
 
     fn saved(&mut self, submission_id: &SubmissionId, well: bool) -> Option<Change> {
@@ -648,6 +539,8 @@ impl Session {
             | AgentEvent::QueueUpdated { .. }
             | AgentEvent::RunRecoveryRequired { .. }
             | AgentEvent::RunWaiting { .. }
+            | AgentEvent::TurnSteers { .. }
+            | AgentEvent::EngineNotice { .. }
             | AgentEvent::TabsUpdated { .. } => return Vec::new(),
         }
         vec![Change::Threads]
@@ -700,7 +593,7 @@ impl Session {
                 self.outgoing.retain(|sent| !(sent.steer && sent.run_id.is_some()));
                 vec![Change::Around, Change::Outgoing, Change::TurnEnded(turn_id.clone())]
             }
-            AgentEvent::QueueUpdated { .. } => {
+            AgentEvent::QueueUpdated { .. } | AgentEvent::TurnSteers { .. } => {
                 self.forget_delivered();
                 vec![Change::Around, Change::Outgoing]
             }
@@ -727,25 +620,10 @@ impl Session {
             | AgentEvent::ThreadUpdated { .. }
             | AgentEvent::RunRecoveryRequired { .. }
             | AgentEvent::RunWaiting { .. }
+            | AgentEvent::EngineNotice { .. }
             | AgentEvent::TabsUpdated { .. }
             | AgentEvent::ActivityUpdated { .. } => vec![Change::Around],
         }
-    }
-
-    /// Drops the unconfirmed messages that the thread now shows, as an item or in its queue.
-    fn forget_delivered(&mut self) {
-        let Some(view) = &self.view else { return };
-        let thread = &view.snapshot;
-        self.outgoing.retain(|sent| {
-            let queued = thread.queue.runs.iter().any(|run| sent.run_id.as_ref() == Some(&run.run_id));
-            let shown =
-                thread.items.iter().rev().filter(|item| item.kind == ItemKind::UserMessage).any(|item| {
-                    let of_run = sent.run_id.as_ref().is_some_and(|run| item.turn_id == TurnId::from(run));
-                    let same = item.meta.input.as_ref() == Some(&sent.input);
-                    if sent.steer { same && of_run } else { of_run }
-                });
-            !(queued || shown)
-        });
     }
 }
 

@@ -100,9 +100,8 @@ pub fn status(language: Language, thread: &ThreadSnapshot, stopping: bool) -> Op
     if let Some(run) = thread.recoverable.first() {
         let key = match run.reason {
             RecoveryReason::Interrupted => Key::StatusInterrupted,
-            RecoveryReason::UncertainWrite
-            | RecoveryReason::BudgetPaused
-            | RecoveryReason::EnvironmentChanged => Key::StatusUncertain,
+            RecoveryReason::BudgetPaused => Key::StatusBudget,
+            RecoveryReason::UncertainWrite | RecoveryReason::EnvironmentChanged => Key::StatusUncertain,
         };
         return say(key.text(language).to_owned(), Mark::Asking);
     }

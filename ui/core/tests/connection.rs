@@ -4,9 +4,13 @@
 use panelot_protocol::event::AgentEvent;
 use panelot_protocol::ids::{SubmissionId, ThreadId};
 use panelot_protocol::op::{Op, SubscribeParams};
+use panelot_protocol::snapshot::{ThreadMeta, ThreadStats};
+use panelot_protocol::turn::UserInput;
 use panelot_ui::connection::{
-    Connection, Effect, INITIALIZE_TIMEOUT_MS, Input, Link, OUTBOX_COUNT_MAX, PONG_TIMEOUT_MS, Surroundings,
+    Connection, Effect, INITIALIZE_TIMEOUT_MS, Input, Link, OUTBOX_BYTES_MAX, OUTBOX_COUNT_MAX,
+    PONG_TIMEOUT_MS, Surroundings,
 };
+use panelot_ui::outgoing::{FirstMessage, Outgoing, Place};
 
 struct World {
     now_ms: u64,
@@ -83,9 +87,9 @@ fn post(op: &Op) -> Effect {
 
 /// What a page stores of these Ops.
 fn kept(ops: &[Op]) -> String {
-    let pairs: Vec<(String, String)> =
-        ops.iter().map(|op| (op.submission_id().to_string(), serde_json::to_string(op).unwrap())).collect();
-    serde_json::to_string(&pairs).unwrap()
+    let entry =
+        |op: &Op| (op.submission_id().to_string(), serde_json::to_string(op).unwrap(), None::<String>);
+    serde_json::to_string(&ops.iter().map(entry).collect::<Vec<_>>()).unwrap()
 }
 
 fn ack(id: &str) -> Input {
@@ -266,7 +270,7 @@ fn more_than_the_outbox_takes_is_refused() {
 
 #[test]
 fn an_outbox_that_cannot_be_read_is_left_behind() {
-    for broken in ["", "{", "[1]", "[[\"a\"]]"] {
+    for broken in ["", "{", "[1]", "[[\"a\"]]", "[[\"a\", \"b\"]]"] {
         let mut rig = Rig::with(broken);
         assert!(rig.connection.is_settled(), "{broken:?}");
         assert_eq!(
@@ -275,4 +279,132 @@ fn an_outbox_that_cannot_be_read_is_left_behind() {
             "{broken:?}"
         );
     }
+}
+
+#[test]
+fn more_bytes_than_the_outbox_takes_are_refused_and_what_is_there_stays() {
+    let mut rig = Rig::new();
+    rig.greet();
+    let submit = |id: &str, bytes: usize| Op::TurnSubmit {
+        submission_id: id.into(),
+        thread_id: "t1".into(),
+        input: UserInput::text("x".repeat(bytes)),
+        overrides: None,
+    };
+    let large = submit("a", OUTBOX_BYTES_MAX - 1_000);
+    assert_eq!(
+        rig.step(Input::Say(Box::new(large.clone()))),
+        [Effect::Store(kept(std::slice::from_ref(&large))), post(&large)]
+    );
+    let more = submit("b", 1_000);
+    assert_eq!(rig.step(Input::Say(Box::new(more.clone()))), [Effect::Refuse(Box::new(more))]);
+    assert!(rig.connection.awaits(&"a".into()));
+}
+
+#[test]
+fn an_extension_that_is_gone_ends_it_for_good() {
+    let mut rig = Rig::new();
+    rig.greet();
+    assert_eq!(rig.step(Input::Gone), [Effect::Close, Effect::State(Link::Gone)]);
+    assert_eq!(rig.step(Input::Lost), []);
+    assert_eq!(rig.step(Input::Woke), []);
+    assert_eq!(rig.step(Input::Say(Box::new(delete("a")))), [Effect::Refuse(Box::new(delete("a")))]);
+}
+
+#[test]
+fn an_answer_that_comes_twice_is_taken_once() {
+    let mut rig = Rig::new();
+    rig.greet();
+    rig.step(Input::Say(Box::new(delete("a"))));
+    rig.step(Input::Say(Box::new(delete("b"))));
+    assert_eq!(rig.step(ack("a")), [Effect::Store(kept(&[delete("b")]))]);
+    assert_eq!(rig.step(ack("a")), []);
+    assert!(!rig.connection.is_settled());
+}
+
+#[test]
+fn a_refusal_ends_the_sending_as_an_answer_does() {
+    let mut rig = Rig::new();
+    rig.greet();
+    rig.step(Input::Say(Box::new(delete("a"))));
+    let refused = AgentEvent::CommandRejected {
+        submission_id: "a".into(),
+        code: panelot_protocol::event::ErrorCode::QueueFull,
+        message: "no".into(),
+        thread_id: None,
+        retryable: true,
+    };
+    assert_eq!(rig.step(Input::Heard(Box::new(refused))), [Effect::Store(String::new())]);
+    rig.step(Input::Lost);
+    rig.world.now_ms += 10_000;
+    let opened = rig.step(Input::Woke);
+    assert_eq!(
+        rig.answer(&opened),
+        [Effect::Wake { at_ms: rig.world.now_ms + 20_000 }, Effect::State(Link::Ready)]
+    );
+}
+
+/// The Op that makes a thread, and what is to be sent into it.
+fn begin() -> (Op, FirstMessage) {
+    let create = Op::ThreadCreate { submission_id: "create".into(), preset: None, folder_id: None };
+    let first =
+        FirstMessage { submission_id: "first".into(), input: UserInput::text("hello"), overrides: None };
+    (create, first)
+}
+
+fn created(thread: &str) -> Input {
+    let thread = ThreadMeta {
+        thread_id: thread.into(),
+        revision: 1,
+        title: String::new(),
+        created_at_ms: 1,
+        updated_at_ms: 1,
+        leaf_id: None,
+        pinned: false,
+        archived: false,
+        preset: None,
+        folder_id: None,
+        tags: Vec::new(),
+        parent_thread_id: None,
+        param_overrides: None,
+        cost_ceiling_usd: None,
+        stats: ThreadStats::default(),
+    };
+    Input::Heard(Box::new(AgentEvent::ThreadCreated { submission_id: "create".into(), thread }))
+}
+
+/// The Op that sends the first message, as far as its text says.
+fn posted(effects: &[Effect]) -> Vec<Op> {
+    let texts = effects.iter().filter_map(|e| if let Effect::Post(text) = e { Some(text) } else { None });
+    texts.map(|text| serde_json::from_str(text).unwrap()).collect()
+}
+
+#[test]
+fn a_first_message_follows_the_thread_that_is_made_for_it_also_in_another_life_of_the_page() {
+    let (create, first) = begin();
+    let submit = Op::TurnSubmit {
+        submission_id: "first".into(),
+        thread_id: "t9".into(),
+        input: UserInput::text("hello"),
+        overrides: None,
+    };
+    let mut rig = Rig::new();
+    rig.greet();
+    let effects = rig.step(Input::Begin(Box::new(create.clone()), Box::new(first)));
+    let [Effect::Store(stored), Effect::Post(_)] = &effects[..] else { panic!("{effects:?}") };
+    assert_eq!(posted(&rig.step(created("t9"))), std::slice::from_ref(&submit));
+    assert!(rig.connection.awaits(&"first".into()) && !rig.connection.awaits(&"create".into()));
+
+    let mut next = Rig::with(stored);
+    let message = Outgoing {
+        submission_id: "first".into(),
+        place: Place::New("create".into()),
+        input: UserInput::text("hello"),
+        overrides: None,
+        run_id: None,
+        steer: false,
+    };
+    assert_eq!(next.connection.messages(), [message]);
+    assert_eq!(posted(&next.greet()), [create]);
+    assert_eq!(posted(&next.step(created("t9"))), [submit]);
 }

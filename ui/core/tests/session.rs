@@ -1,10 +1,11 @@
 //! A page's session against a scripted engine: what is said, what is shown, and what comes back into the composer.
-#![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use panelot_protocol::event::{AgentEvent, ErrorCode};
 use panelot_protocol::frame::EventFrame;
 use panelot_protocol::ids::SubmissionId;
 use panelot_protocol::item::{ItemKind, ItemMeta};
+use panelot_protocol::notice::EngineNotice;
 use panelot_protocol::op::Op;
 use panelot_protocol::settings::Language;
 use panelot_protocol::snapshot::{
@@ -13,8 +14,8 @@ use panelot_protocol::snapshot::{
 use panelot_protocol::turn::{PermissionPolicy, TurnKind, UserInput};
 use panelot_ui::connection::Surroundings;
 use panelot_ui::intents::{Act, Intent};
-use panelot_ui::outgoing::{Standing, standings};
-use panelot_ui::session::{Change, Delivery, Session};
+use panelot_ui::outgoing::{FirstMessage, Outgoing, Place, Standing, behind_items};
+use panelot_ui::session::{Change, Delivery, Notices, Restarted, Session};
 
 #[derive(Default)]
 struct World(u32);
@@ -65,6 +66,7 @@ fn snapshot(active: bool) -> Box<ThreadSnapshot> {
             turn_kind: TurnKind::User,
             steerable: true,
             waiting: None,
+            steers: Vec::new(),
         }),
         approvals: Vec::new(),
         interactions: Vec::new(),
@@ -102,6 +104,25 @@ impl Rig {
         self.session.intend(intent, &mut self.world)
     }
 
+    /// Sends the first message of a new thread.
+    fn begin(&mut self, text: &str) -> (Op, FirstMessage) {
+        let intent = Intent::Send { input: UserInput::text(text), delivery: Delivery::Now };
+        let changes = self.intend(intent);
+        let [Change::Begin(create, first), Change::Outgoing] = &changes[..] else { panic!("{changes:?}") };
+        ((**create).clone(), (**first).clone())
+    }
+
+    fn created(&mut self, create: &Op, thread: &str) -> Vec<Change> {
+        let mut meta = snapshot(false).thread;
+        meta.thread_id = thread.into();
+        self.hear(AgentEvent::ThreadCreated { submission_id: create.submission_id().clone(), thread: meta })
+    }
+
+    fn steers(&mut self, texts: &[&str]) -> Vec<Change> {
+        let steers = texts.iter().map(|text| UserInput::text(*text)).collect();
+        self.stream(AgentEvent::TurnSteers { thread_id: "t1".into(), turn_id: "u1".into(), steers })
+    }
+
     fn send(&mut self, text: &str) -> Vec<Op> {
         said(&self.intend(Intent::Send { input: UserInput::text(text), delivery: Delivery::Now }))
     }
@@ -135,8 +156,8 @@ impl Rig {
         })
     }
 
-    fn texts_on_their_way(&self) -> Vec<&str> {
-        self.session.outgoing().iter().map(|sent| sent.input.text.as_str()).collect()
+    fn texts_on_their_way(&self) -> Vec<String> {
+        self.session.outgoing().into_iter().map(|sent| sent.input.text).collect()
     }
 
     fn user_item(&mut self, turn: &str, text: &str) -> Vec<Change> {
@@ -151,18 +172,55 @@ impl Rig {
 }
 
 #[test]
-fn a_first_message_makes_its_thread_and_is_sent_into_it() {
+fn a_first_message_makes_its_thread_and_goes_with_it() {
     let mut rig = Rig::default();
-    let create = rig.send("hello");
-    assert!(matches!(create[..], [Op::ThreadCreate { .. }]));
-    let changes = rig.hear(AgentEvent::ThreadCreated {
-        submission_id: create[0].submission_id().clone(),
-        thread: snapshot(false).thread,
-    });
+    let (create, first) = rig.begin("hello");
+    assert_eq!(first.input.text, "hello");
+    let changes = rig.created(&create, "t1");
     let ops = said(&changes);
     assert!(matches!(&ops[0], Op::ThreadSubscribe { thread_id, .. } if thread_id.as_str() == "t1"));
-    assert!(matches!(&ops[1], Op::TurnSubmit { input, .. } if input.text == "hello"));
+    assert!(!ops.iter().any(|op| matches!(op, Op::TurnSubmit { .. })), "{ops:?}");
     assert_eq!(rig.texts_on_their_way(), ["hello"]);
+}
+
+#[test]
+fn a_first_message_whose_chat_was_left_is_not_shown_in_the_next_one() {
+    let mut rig = Rig::default();
+    let (create, first) = rig.begin("hello");
+    rig.intend(Intent::NewThread);
+    assert_eq!(rig.texts_on_their_way(), [] as [&str; 0]);
+    assert_eq!(rig.created(&create, "t1"), []);
+    let refused = Op::TurnSubmit {
+        submission_id: first.submission_id,
+        thread_id: "t1".into(),
+        input: first.input,
+        overrides: None,
+    };
+    let changes = rig.reject(&refused, ErrorCode::Overloaded);
+    assert_eq!(changes[0], Change::Keep(Some("t1".into()), UserInput::text("hello")));
+    assert_eq!(restored(&changes), [] as [&str; 0]);
+}
+
+#[test]
+fn a_message_that_an_earlier_life_of_the_page_sent_is_shown_in_its_thread_and_comes_back_when_refused() {
+    let sent = |thread: &str, text: &str| Outgoing {
+        submission_id: text.into(),
+        place: Place::Thread(thread.into()),
+        input: UserInput::text(text),
+        overrides: None,
+        run_id: None,
+        steer: false,
+    };
+    let mut rig = Rig::default();
+    rig.session.remember(vec![sent("t1", "here"), sent("t2", "elsewhere")]);
+    let opened = said(&rig.intend(Intent::OpenThread("t1".into())));
+    let submission_id = opened[0].submission_id().clone();
+    rig.hear(AgentEvent::ThreadSubscribed { submission_id, snapshot: snapshot(false) });
+    assert_eq!(rig.texts_on_their_way(), ["here"]);
+    let refused = |text: &str| Op::ThreadDelete { submission_id: text.into(), thread_id: "t".into() };
+    assert_eq!(restored(&rig.reject(&refused("here"), ErrorCode::QueueFull)), ["here"]);
+    let changes = rig.reject(&refused("elsewhere"), ErrorCode::QueueFull);
+    assert_eq!(changes[0], Change::Keep(Some("t2".into()), UserInput::text("elsewhere")));
 }
 
 #[test]
@@ -207,9 +265,9 @@ fn a_refused_message_goes_back_into_the_composer_and_says_why() {
 #[test]
 fn a_refused_thread_gives_the_first_message_back() {
     let mut rig = Rig::default();
-    let ops = rig.send("first");
-    assert_eq!(restored(&rig.reject(&ops[0], ErrorCode::Internal)), ["first"]);
-    assert!(matches!(rig.send("again")[..], [Op::ThreadCreate { .. }]));
+    let (create, _) = rig.begin("first");
+    assert_eq!(restored(&rig.reject(&create, ErrorCode::Internal)), ["first"]);
+    rig.begin("again");
 }
 
 #[test]
@@ -230,24 +288,50 @@ fn a_confirmed_message_leaves_when_its_item_is_shown_whatever_comes_first() {
 }
 
 #[test]
-fn a_message_for_the_running_turn_waits_from_its_receipt_until_the_turn_reads_it() {
+fn messages_for_the_running_turn_wait_in_every_page_alike_until_the_turn_reads_them() {
     let mut rig = Rig::showing(true);
-    let first = rig.send("one");
-    rig.send("two");
-    let standing = |rig: &Rig| standings(rig.session.outgoing());
-    assert_eq!(standing(&rig), [Standing::Sending, Standing::Sending]);
-    rig.ack(&first[0], "u1");
-    assert_eq!(standing(&rig), [Standing::Waiting { place: 1, count: 1 }, Standing::Sending]);
-    let third = rig.send("three");
-    rig.ack(&third[0], "u1");
-    let expected = [
-        Standing::Waiting { place: 1, count: 2 },
-        Standing::Sending,
-        Standing::Waiting { place: 2, count: 2 },
-    ];
-    assert_eq!(standing(&rig), expected);
-    rig.user_item("u1", "one");
-    assert_eq!(standing(&rig), [Standing::Sending, Standing::Waiting { place: 1, count: 1 }]);
+    let mine = rig.send("mine");
+    let behind = |rig: &Rig| {
+        let turn = rig.session.thread().and_then(|thread| thread.active_turn.clone()).unwrap();
+        let rows = behind_items(&turn.steers, &rig.session.outgoing());
+        rows.into_iter().map(|(input, standing)| (input.text, standing)).collect::<Vec<_>>()
+    };
+    let sending = |text: &str| (text.to_owned(), Standing::Sending);
+    let waiting = |text: &str, place, count| (text.to_owned(), Standing::Waiting { place, count });
+    assert_eq!(behind(&rig), [sending("mine")]);
+    rig.steers(&["theirs"]);
+    assert_eq!(behind(&rig), [waiting("theirs", 1, 1), sending("mine")]);
+    rig.ack(&mine[0], "u1");
+    rig.steers(&["theirs", "mine"]);
+    assert_eq!(behind(&rig), [waiting("theirs", 1, 2), waiting("mine", 2, 2)]);
+    rig.user_item("u1", "theirs");
+    rig.user_item("u1", "mine");
+    rig.steers(&[]);
+    assert_eq!(behind(&rig), []);
+}
+
+#[test]
+fn a_message_for_a_turn_that_is_over_leaves_with_its_answer() {
+    let mut rig = Rig::showing(true);
+    let steer = rig.send("late");
+    let submission_id = reconnect(&mut rig).submission_id().clone();
+    rig.hear(AgentEvent::ThreadSubscribed { submission_id, snapshot: snapshot(false) });
+    assert_eq!(rig.texts_on_their_way(), ["late"]);
+    rig.ack(&steer[0], "u1");
+    assert_eq!(rig.texts_on_their_way(), [] as [&str; 0]);
+}
+
+#[test]
+fn an_update_is_announced_until_another_engine_greets_and_a_restart_stays() {
+    let mut rig = Rig::showing(false);
+    let restarted = EngineNotice::Restarted { at_ms: 7, report: "unreachable".into() };
+    for notice in [EngineNotice::UpdateReady {}, restarted] {
+        assert_eq!(rig.hear(AgentEvent::EngineNotice { notice }), [Change::Notices]);
+    }
+    let kept = Some(Restarted { at_ms: 7, report: "unreachable".into() });
+    assert_eq!(*rig.session.notices(), Notices { restarted: kept.clone(), update_ready: true });
+    reconnect(&mut rig);
+    assert_eq!(*rig.session.notices(), Notices { restarted: kept, update_ready: false });
 }
 
 #[test]

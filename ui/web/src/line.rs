@@ -5,16 +5,19 @@ use std::rc::Rc;
 
 use futures::StreamExt;
 use futures::channel::mpsc::unbounded;
+use panelot_protocol::event::{AgentEvent, ErrorCode};
 use panelot_protocol::frame::EventFrame;
 use panelot_protocol::ids::ClientId;
 use panelot_protocol::op::Op;
 use panelot_ui::connection::{Connection, Effect, Input, Link};
+use panelot_ui::outgoing::{Outgoing, Place};
+use panelot_ui::session::instead;
 use panelot_ui::wire::{self, Heard};
 use wasm_bindgen_futures::spawn_local;
 
 use crate::chrome::clock::{self, Page};
 use crate::chrome::{locks, runtime, session_storage};
-use crate::page;
+use crate::{page, shell};
 
 /// Where the Ops of a client that have no answer are kept; its id follows.
 const OUTBOX_PREFIX: &str = "outbox:";
@@ -73,6 +76,11 @@ impl Line {
         }
     }
 
+    /// The messages that have no answer.
+    pub fn messages(&self) -> Vec<Outgoing> {
+        self.connection.messages()
+    }
+
     /// What came, unless its Port or timer is no more.
     pub fn read(&mut self, incoming: Incoming) -> Option<Read> {
         match incoming {
@@ -97,7 +105,7 @@ impl Line {
         while let Some(input) = inputs.pop() {
             for effect in self.connection.step(input, &mut Page) {
                 if !self.run(effect, &mut said) {
-                    inputs.push(Input::Lost);
+                    inputs.push(if runtime::is_alive() { Input::Lost } else { Input::Gone });
                 }
             }
         }
@@ -163,11 +171,18 @@ async fn adopt(client_id: String) {
     if !line.connection.is_settled() {
         line.feed(Input::Start);
     }
-    while !line.connection.is_settled() && line.connection.link() != Link::ReloadRequired {
+    while !line.connection.is_settled() && !line.connection.link().is_over() {
         let Some(incoming) = receiver.next().await else { return };
         match line.read(incoming) {
             Some(Read::Frame(event)) => {
+                let refused = refused(&line, &event.event);
                 line.feed(Input::Heard(Box::new(event.event)));
+                if let Some((mut sent, code)) = refused {
+                    match instead(&mut sent, code, &mut Page) {
+                        Some(op) => _ = line.feed(Input::Say(Box::new(op))),
+                        None => shell::give_back(&sent),
+                    }
+                }
             }
             Some(Read::Input(input)) => {
                 line.feed(input);
@@ -175,4 +190,13 @@ async fn adopt(client_id: String) {
             Some(Read::Unreadable(_)) | None => {}
         }
     }
+}
+
+/// The message that an event refuses, if it does.
+fn refused(line: &Line, event: &AgentEvent) -> Option<(Outgoing, ErrorCode)> {
+    let AgentEvent::CommandRejected { submission_id, code, .. } = event else { return None };
+    let is_it = |sent: &Outgoing| {
+        sent.submission_id == *submission_id || sent.place == Place::New(submission_id.clone())
+    };
+    line.messages().into_iter().find(is_it).map(|sent| (sent, *code))
 }

@@ -22,6 +22,8 @@ pub enum Kind {
 
 /// Key of the client's id in the page's own session storage: a reloaded page is the same client.
 const CLIENT_KEY: &str = "client";
+/// Key of the last death of the engine that was put away.
+const RESTART_KEY: &str = "restart-seen";
 thread_local! {
     /// Pixels from the top of what is in view to the end, to be restored with the next change of size.
     static HELD_PX: Cell<Option<i32>> = const { Cell::new(None) };
@@ -116,6 +118,53 @@ pub fn remember_thread(thread_id: Option<&ThreadId>) {
             }
         }),
         Kind::Options => {}
+    }
+}
+
+/// Key of a thread's draft, or of the next new thread's, in the browser's session storage.
+#[must_use]
+pub fn draft_key(thread_id: Option<&ThreadId>) -> String {
+    format!("draft:{}", thread_id.map_or("new", ThreadId::as_str))
+}
+
+/// Puts a text before a draft that is not shown.
+pub async fn add_to_draft(thread_id: Option<ThreadId>, text: String) {
+    let key = draft_key(thread_id.as_ref());
+    let written = session_storage::get(&key).await.unwrap_or_default();
+    session_storage::put(&key, &joined(&text, &written));
+}
+
+/// A text that comes back, before what was written meanwhile.
+#[must_use]
+pub fn joined(back: &str, written: &str) -> String {
+    if written.trim().is_empty() || written == back {
+        back.to_owned()
+    } else {
+        format!("{back}\n\n{written}")
+    }
+}
+
+/// Whether a death of the engine was shown and put away in this page.
+#[must_use]
+pub fn has_seen_restart(at_ms: u64) -> bool {
+    let storage = window().and_then(|window| window.session_storage().ok().flatten());
+    let seen = storage.and_then(|storage| storage.get_item(RESTART_KEY).ok().flatten());
+    seen.is_some_and(|seen| seen == at_ms.to_string())
+}
+
+/// Remembers that a death of the engine was put away in this page.
+pub fn see_restart(at_ms: u64) {
+    if let Some(storage) = window().and_then(|window| window.session_storage().ok().flatten()) {
+        // Without storage a reloaded page shows it once more.
+        let _ = storage.set_item(RESTART_KEY, &at_ms.to_string());
+    }
+}
+
+/// Loads this page anew.
+pub fn reload() {
+    if let Some(window) = window() {
+        // A page that cannot be loaded anew stays as it is, with its words.
+        let _ = window.location().reload();
     }
 }
 

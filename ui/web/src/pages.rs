@@ -1,7 +1,6 @@
 //! The three pages, put together from their parts.
 
 use dioxus::prelude::*;
-use panelot_ui::connection::Link;
 use panelot_ui::i18n::Key;
 use panelot_ui::intents::Intent;
 
@@ -37,7 +36,6 @@ fn Chat() -> Element {
     let unconfigured = use_memo(move || {
         store.settings.read().as_ref().is_some_and(|settings| settings.connections.is_empty())
     });
-    let reload = *store.link.read() == Link::ReloadRequired;
     rsx! {
         div { class: "app",
             Header {}
@@ -50,10 +48,11 @@ fn Chat() -> Element {
             footer { class: "foot",
                 conversation::ToEnd {}
                 div { class: "inner",
-                    if reload {
-                        status::ReloadRequired {}
+                    if store.link.read().is_over() {
+                        status::Over {}
                     } else {
                         status::Reconnecting {}
+                        status::EngineNotices {}
                         status::TroubleBar {}
                         status::StatusLine {}
                         cards::Queue {}

@@ -13,12 +13,13 @@ use panelot_protocol::settings::Language;
 use panelot_ui::connection::{Input, Link};
 use panelot_ui::i18n::{Key, fill, language_of};
 use panelot_ui::intents::Intent;
-use panelot_ui::session::{Change, Session};
+use panelot_ui::outgoing::Outgoing;
+use panelot_ui::session::{Change, Restarted, Session};
 use panelot_ui::trouble::{Step, Trouble};
 use wasm_bindgen_futures::spawn_local;
 
 use crate::chrome::clock::{self, Page};
-use crate::chrome::{runtime, tabs};
+use crate::chrome::tabs;
 use crate::line::{self, Line, Read, Said};
 use crate::store::{Store, put};
 use crate::{focus, page};
@@ -51,6 +52,7 @@ pub async fn run(store: Store) {
     })
     .await;
     let mut shell = Shell { store, session: Session::default(), line };
+    shell.session.remember(shell.line.messages());
     if let Some(thread_id) = page::first_thread().await {
         shell.intend(Intent::OpenThread(thread_id));
     }
@@ -176,6 +178,7 @@ impl Shell {
         for change in changes {
             match change {
                 Change::Say(op) => self.feed(Input::Say(op)),
+                Change::Begin(create, first) => self.feed(Input::Begin(create, first)),
                 Change::Showing(thread_id) => self.show(thread_id),
                 Change::Replaced => {
                     frame.grown.clear();
@@ -198,13 +201,20 @@ impl Shell {
                     frame.around = true;
                 }
                 Change::Around => frame.around = true,
-                Change::Outgoing => put(&mut self.store.outgoing, self.session.outgoing().to_vec()),
+                Change::Outgoing => put(&mut self.store.outgoing, self.session.outgoing()),
                 Change::Threads => frame.threads = true,
                 Change::Settings => {
                     self.store.sync_settings(&self.session);
                     self.sync_language();
                 }
                 Change::Restore(input) => self.store.restore.set(Some(input)),
+                Change::Keep(thread_id, input) => spawn_local(page::add_to_draft(thread_id, input.text)),
+                Change::Notices => {
+                    let seen = |restarted: &Restarted| page::has_seen_restart(restarted.at_ms);
+                    let mut notices = self.session.notices().clone();
+                    notices.restarted = notices.restarted.filter(|restarted| !seen(restarted));
+                    put(&mut self.store.notices, notices);
+                }
                 Change::Trouble(trouble) => self.store.trouble.set(Some(trouble)),
                 Change::Saved(submission_id, well) => self.store.note_saved(submission_id, well),
                 Change::Transfer => put(&mut self.store.transfer, self.session.transfer().shown()),
@@ -284,9 +294,18 @@ impl Shell {
     }
 
     fn link(&mut self, link: Link) {
-        let gone = !runtime::is_alive();
-        put(&mut self.store.link, if gone { Link::ReloadRequired } else { link });
+        put(&mut self.store.link, link);
     }
+}
+
+/// Gives a message back that another page sent and nobody takes.
+pub fn give_back(sent: &Outgoing) {
+    with(|shell| {
+        let changes = shell.session.keep(sent);
+        let mut frame = Frame::default();
+        shell.apply(changes, &mut frame);
+        shell.settle(frame);
+    });
 }
 
 /// The language of the browser's preferences.

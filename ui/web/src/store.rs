@@ -18,7 +18,7 @@ use panelot_ui::i18n::Key;
 use panelot_ui::item::ItemState;
 use panelot_ui::outgoing::Outgoing;
 use panelot_ui::rows::{Row, rows};
-use panelot_ui::session::Session;
+use panelot_ui::session::{Notices, Session};
 use panelot_ui::status::{Status, status};
 use panelot_ui::transfer::Transfer;
 use panelot_ui::trouble::Trouble;
@@ -93,6 +93,8 @@ pub struct Store {
     pub policy: Signal<PermissionPolicy>,
     /// The connection.
     pub link: Signal<Link>,
+    /// What the engine has said about itself.
+    pub notices: Signal<Notices>,
     /// The last failure that was not dismissed.
     pub trouble: Signal<Option<Trouble>>,
     /// What goes back into the composer.
@@ -140,6 +142,7 @@ impl Store {
             model: root(None),
             policy: root(PermissionPolicy::default()),
             link: root(Link::Connecting),
+            notices: root(Notices::default()),
             trouble: root(None),
             restore: root(None),
             transfer: root(Transfer::None),

@@ -18,13 +18,26 @@ pub struct Generated {
     pub snippets: BTreeMap<String, String>,
 }
 
-/// Glue that is an ES module, for the worker and the pages.
+/// Glue that is an ES module, for the pages.
 ///
 /// # Errors
 /// When the module cannot be read or was compiled with another wasm-bindgen.
 pub fn web(module: &Path, out_name: &str, profile: Profile) -> Result<Generated> {
     generate(module, |bindgen| {
         bindgen.out_name(out_name).web(true)?.omit_default_module_path(false);
+        keep_names(bindgen, profile);
+        Ok(())
+    })
+}
+
+/// [`web`] for the worker's module, which can be replaced by a new instance after a fault: calls that the old one still
+/// awaits are then refused.
+///
+/// # Errors
+/// As [`web`].
+pub fn worker(module: &Path, out_name: &str, profile: Profile) -> Result<Generated> {
+    generate(module, |bindgen| {
+        bindgen.out_name(out_name).web(true)?.omit_default_module_path(false).reset_state_function(true);
         keep_names(bindgen, profile);
         Ok(())
     })

@@ -129,8 +129,9 @@ pub fn assemble(setup: &Setup, browser: Browser, profile: Profile, target: &Path
     let twin = twin?;
 
     let mut bundle = Bundle::default();
-    for (crate_name, out) in [("panelot-engine-web", "engine"), ("panelot-ui-web", "ui")] {
-        let generated = bindgen::web(&builder.module(&modules, crate_name), out, profile)?;
+    let engine = bindgen::worker(&builder.module(&modules, "panelot-engine-web"), "engine", profile)?;
+    let ui = bindgen::web(&builder.module(&modules, "panelot-ui-web"), "ui", profile)?;
+    for (out, generated) in [("engine", engine), ("ui", ui)] {
         bundle.put(&format!("{out}.js"), generated.js.into_bytes())?;
         bundle.put(&format!("{out}_bg.wasm"), optimize::wasm(&builder, generated.wasm)?)?;
         for (path, text) in generated.snippets {

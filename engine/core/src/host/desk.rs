@@ -63,6 +63,11 @@ impl<W: World> Desk<W> {
         Ok(())
     }
 
+    /// Whether every Op that it took is answered.
+    pub fn is_quiet(&self) -> bool {
+        self.unanswered.get() == 0
+    }
+
     /// Refuses the answer to a question that is not known, for good.
     pub async fn refuse_unknown(&self, mail: Mail) {
         let Some((op, _)) = mail.op() else { return };

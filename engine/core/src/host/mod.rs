@@ -7,11 +7,13 @@ mod desk;
 mod listing;
 mod presence;
 mod publish;
+mod replace;
 mod sweep;
 
 pub use self::core::Core;
 pub use presence::{Doing, Presence, TOUCH_INTERVAL_MS};
 pub use publish::Publisher;
+pub use replace::{Hold, Moment, RESTART_TOLD_MS, UPDATE_LOOK_MS};
 
 use crate::ports::{Browser, Clients, Clock, ConnectionKey, Spawner, World};
 use crate::provider::within;
@@ -39,6 +41,7 @@ pub struct Engine<W: World> {
     tabs_told_soon: Cell<bool>,
     /// Whether this worker has looked for an import that another one left.
     import_looked_for: Cell<bool>,
+    update_waits: Cell<bool>,
     me: Weak<Self>,
 }
 
@@ -62,6 +65,7 @@ impl<W: World> Engine<W> {
             actors: RefCell::default(),
             tabs_told_soon: Cell::new(false),
             import_looked_for: Cell::new(false),
+            update_waits: Cell::new(false),
             me: me.clone(),
         });
         engine.wake_unfinished();
@@ -112,11 +116,6 @@ impl<W: World> Engine<W> {
     /// A tool that runs in it learns of it from the browser.
     pub fn tab_removed(&self, _tab_id: TabId) {
         self.tabs_changed();
-    }
-
-    /// Whether nothing runs and nothing waits for a time: the worker may be replaced.
-    pub fn is_quiet(&self) -> bool {
-        self.core.presence.is_quiet()
     }
 
     /// Wakes every thread with a run that did not end. Its actor does the rest.

@@ -120,9 +120,11 @@ impl<W: World> Presence<W> {
         }
     }
 
-    /// Whether no thread works and none waits for a time or the user.
+    /// Whether no thread works and none waits for a time or the user, as far as this life of the worker knows: what
+    /// an earlier one left is known first.
     pub fn is_quiet(&self) -> bool {
-        !self.threads.borrow().values().any(|doing| doing.working || doing.pending)
+        self.knows_unfinished.get()
+            && !self.threads.borrow().values().any(|doing| doing.working || doing.pending)
     }
 
     fn notify(&self, thread_id: &ThreadId, before: ThreadActivity, now: ThreadActivity) {

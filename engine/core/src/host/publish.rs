@@ -8,6 +8,7 @@ use panelot_protocol::frame::EventFrame;
 use panelot_protocol::ids::{Epoch, ItemId, SubmissionId, ThreadId};
 use panelot_protocol::item::ItemDelta;
 use panelot_protocol::limits;
+use panelot_protocol::notice::EngineNotice;
 use panelot_protocol::snapshot::{StreamCursor, ThreadSnapshot};
 use panelot_protocol::{ENGINE_PROTOCOL, ENGINE_SCHEMA_HASH};
 use std::cell::RefCell;
@@ -40,6 +41,8 @@ struct State {
     streams: BTreeMap<ThreadId, Stream>,
     /// What the next page is told behind its greeting, because no page was there.
     untold: Vec<AgentEvent>,
+    /// What every page is told about the engine, also one that comes later.
+    notices: Vec<EngineNotice>,
 }
 
 /// What was sent to a page since it last said something. A Port tells nobody whether its other end reads: the browser
@@ -119,6 +122,10 @@ impl<W: World> Publisher<W> {
             let untold = std::mem::take(&mut self.state.borrow_mut().untold);
             for event in untold {
                 self.answer(connection, event);
+            }
+            let notices = self.state.borrow().notices.clone();
+            for notice in notices {
+                self.answer(connection, AgentEvent::EngineNotice { notice });
             }
         } else if let Some(snapshot) = snapshot {
             self.answer(connection, AgentEvent::ThreadSubscribed { submission_id, snapshot });
@@ -211,6 +218,18 @@ impl<W: World> Publisher<W> {
         } else {
             self.state.borrow_mut().untold.push(event);
         }
+    }
+
+    /// Tells every page something about the engine, and those that come later when they are greeted.
+    pub fn notice(&self, notice: EngineNotice) {
+        self.state.borrow_mut().notices.push(notice.clone());
+        self.broadcast(AgentEvent::EngineNotice { notice });
+    }
+
+    /// Those that come later are no longer told of a restart.
+    pub fn forget_restart(&self) {
+        let kept = |notice: &EngineNotice| !matches!(notice, EngineNotice::Restarted { .. });
+        self.state.borrow_mut().notices.retain(kept);
     }
 
     /// Sends an event of a thread's stream. Changes of metadata and the end of a thread go to every page, since lists

@@ -31,4 +31,7 @@ pub trait Notifier: 'static {
 
     /// Calls something cheap, so that Chrome does not end the worker.
     fn touch(&self) -> impl Future<Output = ()> + 'static;
+
+    /// Puts the version of the extension that waits in the place of this one, which ends this worker.
+    fn update(&self);
 }

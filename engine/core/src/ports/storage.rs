@@ -11,6 +11,12 @@ pub trait KeyValueArea: 'static {
     /// When the area cannot be read.
     fn get(&self, name: &str) -> impl Future<Output = Result<Option<String>, KeyValueError>> + 'static;
 
+    /// The names that begin with a prefix and have a value.
+    ///
+    /// # Errors
+    /// When the area cannot be read.
+    fn names(&self, prefix: &str) -> impl Future<Output = Result<Vec<String>, KeyValueError>> + 'static;
+
     /// Sets or removes a value; durable when it returns.
     ///
     /// # Errors

@@ -14,9 +14,10 @@ use crate::store::snapshot::{item_of, queue_view, reasoning_of, result_details};
 use crate::store::tree::{NewNode, Position};
 use crate::store::{CommitBuilder, RepoError};
 use panelot_protocol::event::AgentEvent;
-use panelot_protocol::ids::{ItemId, RunId, ThreadId};
+use panelot_protocol::ids::{ItemId, RunId, ThreadId, TurnId};
 use panelot_protocol::item::{ItemDelta, ItemDetails, ItemResult, ItemStatus, ItemView};
 use panelot_protocol::snapshot::ThreadMetaPatch;
+use panelot_protocol::turn::UserInput;
 
 /// A change in the making. Nothing of it exists until [`Actor::commit`].
 pub(crate) struct Change {
@@ -324,6 +325,7 @@ impl<W: World> Actor<W> {
             self.core.publisher.answer_text(mail.connection, text);
         }
         self.write(change.builder.build()?).await?;
+        let steers_before = self.steers();
         let before = std::mem::replace(&mut self.state, change.next);
         if let Some((_, text, mail)) = &answer
             && !mutant!(AnsweredEarly)
@@ -339,11 +341,32 @@ impl<W: World> Actor<W> {
             let thread_id = self.id.clone();
             self.publish(AgentEvent::ThreadUpdated { thread_id, revision, patch: Box::new(patch) });
         }
+        let starts = change.events.iter().any(|event| matches!(event, AgentEvent::TurnStart { .. }));
         for event in change.events {
             self.publish(event);
         }
+        self.say_steers(&steers_before, starts);
         self.show_presence();
         Ok(())
+    }
+
+    /// The messages that wait for the running turn.
+    fn steers(&self) -> Vec<UserInput> {
+        self.current().map(|run| run.steers.clone()).unwrap_or_default()
+    }
+
+    /// Says which messages wait for the running turn, when that is not what pages believe: a turn that starts has none
+    /// in their eyes.
+    fn say_steers(&self, before: &[UserInput], starts: bool) {
+        let Some(run) = self.current() else { return };
+        let believed = if starts { &[] } else { before };
+        if run.steers != believed {
+            self.publish(AgentEvent::TurnSteers {
+                thread_id: self.id.clone(),
+                turn_id: TurnId::from(&run.id),
+                steers: run.steers.clone(),
+            });
+        }
     }
 
     /// Writes a commit. When nobody knows whether it holds, what is stored tells: this actor is the only writer of its

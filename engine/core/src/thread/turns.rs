@@ -17,8 +17,6 @@ use panelot_protocol::op::UncertainResolution;
 use panelot_protocol::snapshot::RecoveryReason;
 use panelot_protocol::turn::{PermissionPolicy, StopReason, TurnOverrides, UserInput};
 
-/// Messages that may wait to be added to one turn.
-const STEERS_COUNT_MAX: usize = 8;
 /// What the model is told when it goes on after a cut.
 const CONTINUE_NOTICE: &str =
     "Your last answer was cut off. Go on from where it stopped; do not repeat what is there.";
@@ -195,10 +193,10 @@ impl<W: World> Actor<W> {
                 message: "expectedTurnId: another turn is running now".to_owned(),
             });
         }
-        if run.steers.len() >= STEERS_COUNT_MAX {
+        if run.steers.len() as u64 >= limits::STEERS_COUNT_MAX {
             return Err(Rejection {
                 code: ErrorCode::QueueFull,
-                message: format!("{STEERS_COUNT_MAX} messages wait for this turn already"),
+                message: format!("{} messages wait for this turn already", limits::STEERS_COUNT_MAX),
             });
         }
         let mut next = run.clone();

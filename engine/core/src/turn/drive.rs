@@ -215,6 +215,7 @@ impl<W: World> Actor<W> {
             turn_kind: run.kind,
             steerable: true,
             waiting: self.waiting.clone(),
+            steers: run.steers.clone(),
         })
     }
 

@@ -30,6 +30,9 @@ extern "C" {
     #[wasm_bindgen(js_namespace = ["chrome", "runtime"], js_name = getURL)]
     fn get_url(path: &str) -> String;
 
+    #[wasm_bindgen(js_namespace = ["chrome", "runtime"], js_name = reload)]
+    fn reload_js();
+
     #[wasm_bindgen(catch, js_namespace = ["chrome", "runtime"], js_name = getPlatformInfo)]
     async fn get_platform_info() -> Result<JsValue, JsValue>;
 }
@@ -42,6 +45,11 @@ pub fn id() -> String {
 /// The address of a file of this extension.
 pub fn url(path: &str) -> String {
     get_url(path)
+}
+
+/// Loads the extension anew, in the version that waits when there is one; this worker ends.
+pub fn reload() {
+    reload_js();
 }
 
 /// The cheapest call that counts as a sign of life of the worker.

@@ -2,7 +2,7 @@
 
 use super::{object, text};
 use crate::storage::WebArea;
-use wasm_bindgen::prelude::{JsValue, wasm_bindgen};
+use wasm_bindgen::prelude::{JsCast, JsValue, wasm_bindgen};
 
 #[wasm_bindgen]
 extern "C" {
@@ -12,6 +12,9 @@ extern "C" {
 
     #[wasm_bindgen(method, catch, js_name = get)]
     async fn area_get(this: &Area, name: &str) -> Result<JsValue, JsValue>;
+
+    #[wasm_bindgen(method, catch, js_name = get)]
+    async fn area_get_all(this: &Area) -> Result<JsValue, JsValue>;
 
     #[wasm_bindgen(method, catch, js_name = set)]
     async fn area_set(this: &Area, items: &JsValue) -> Result<JsValue, JsValue>;
@@ -43,6 +46,16 @@ pub fn area(which: WebArea) -> Area {
 /// Chrome's own.
 pub async fn get(area: &Area, name: &str) -> Result<Option<String>, JsValue> {
     Ok(text(&area.area_get(name).await?, name))
+}
+
+/// All names.
+///
+/// # Errors
+/// Chrome's own.
+pub async fn names(area: &Area) -> Result<Vec<String>, JsValue> {
+    let all = area.area_get_all().await?;
+    let keys = all.dyn_ref::<js_sys::Object>().map(js_sys::Object::keys).unwrap_or_default();
+    Ok(keys.iter().filter_map(|key| key.as_string()).collect())
 }
 
 /// Sets or removes the text under a name.

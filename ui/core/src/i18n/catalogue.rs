@@ -187,6 +187,7 @@ catalogue! {
     StatusSlowTool: "The page takes its time", "页面响应较慢";
     StatusStopping: "Stopping", "正在停止";
     StatusInterrupted: "Interrupted: needs your decision", "已中断：需要你决定";
+    StatusBudget: "Paused: the budget is used up", "已暂停：预算已用完";
     StatusUncertain: "Needs your decision", "需要你决定";
     StatusReconnecting: "The connection to the engine was lost. Connecting again; nothing is lost.", "与引擎的连接已断开，正在重新连接，内容不会丢失。";
     StatusReconnectingSlow: "Still connecting. If this lasts, reload the extension.", "仍在连接。若持续如此，请重新加载扩展。";
@@ -338,6 +339,7 @@ catalogue! {
     ErrThreadGone: "This chat does not exist any more.", "此对话已不存在。";
     ErrTurnMismatch: "The turn had ended already. Your message is back in the composer.", "任务已结束。消息已放回输入框。";
     ErrInvalid: "The engine refused this: {detail}", "引擎拒绝了此操作：{detail}";
+    ErrKeptAsDraft: "A message could not be sent. It is kept as a draft where it was written.", "有一条消息未能发送，已作为草稿保留在原处。";
     ErrMismatch: "A message between page and engine could not be read: {detail}. Reload the extension.", "页面与引擎之间的消息无法读取：{detail}。请重新加载扩展。";
     ErrStorageFull: "There is no room left to store this. Free some space on the disk, or delete chats.", "存储空间已满，无法保存。请释放磁盘空间，或删除部分对话。";
     ErrStorageBlocked: "A window of an older version keeps the data open. Close it, then try again.", "旧版本的窗口占用了数据。请关闭该窗口后重试。";
@@ -352,6 +354,21 @@ catalogue! {
     Dismiss: "Dismiss", "关闭提示";
     ReloadTitle: "Panelot was updated", "Panelot 已更新";
     ReloadText: "This page and the engine are of different versions. Reload the extension to go on; your chats are kept.", "此页面与引擎版本不一致。请重新加载扩展以继续，对话已保留。";
+    LimitsTitle: "Limits", "用量上限";
+    LimitsText: "When a limit is reached, the turn stops and you are asked whether it should go on. An empty field means no limit.", "达到上限时任务会暂停，并询问你是否继续。留空表示不限。";
+    LimitTokens: "Tokens per turn", "每轮令牌数";
+    LimitCost: "Cost per chat in US dollars", "每个对话的费用（美元）";
+    LimitTokensWrong: "Enter a whole number of tokens above zero, or leave the field empty.", "请输入大于零的整数令牌数，或留空。";
+    LimitCostWrong: "Enter an amount above zero and at most 1,000,000, or leave the field empty.", "请输入大于零且不超过 1,000,000 的金额，或留空。";
+    LimitNoPrice: "The price of {names} is not known, so this limit has no effect there.", "{names} 的价格未知，因此该上限对其不起作用。";
+    GoneTitle: "Panelot is no longer there", "Panelot 已不在";
+    GoneText: "The extension was updated, turned off or removed while this page was open. Open the page again to go on.", "此页面打开期间，扩展已被更新、停用或移除。请重新打开此页面以继续。";
+    GoneButton: "Open the page again", "重新打开页面";
+    RestartedText: "Panelot had a fault and started again. What was running is stopped where it was and can be continued.", "Panelot 出现故障并已重新启动。正在运行的任务已在原处停止，可以继续。";
+    RestartedCopy: "Copy a report", "复制报告";
+    RestartedCopied: "Copied. The report holds no text of yours and none of a page.", "已复制。报告不包含你的文字，也不包含网页内容。";
+    UpdateReady: "An update is ready. It is put in place when nothing runs and no draft is open.", "更新已就绪。没有任务运行且没有草稿时将自动应用。";
+    UpdateNow: "Update now", "立即更新";
     ReloadButton: "Reload the extension", "重新加载扩展";
 
     // First run and connections.

@@ -199,6 +199,11 @@ fn Recovery(run: RunRecoveryState) -> Element {
     let store = use_context::<Store>();
     let pieces = recovery(*store.language.read(), run.reason, run.pending_tool.as_ref());
     let uncertain = run.reason == RecoveryReason::UncertainWrite;
+    let word = match run.reason {
+        RecoveryReason::UncertainWrite => "uncertain",
+        RecoveryReason::BudgetPaused => "budget",
+        RecoveryReason::Interrupted | RecoveryReason::EnvironmentChanged => "interrupted",
+    };
     let run_id = run.run_id.clone();
     let act = use_callback(move |act: Option<UncertainResolution>| {
         let act = match act {
@@ -208,7 +213,7 @@ fn Recovery(run: RunRecoveryState) -> Element {
         shell::intend(Intent::InThread(act));
     });
     rsx! {
-        section { class: "card", "data-testid": "recovery", "data-reason": if uncertain { "uncertain" } else { "interrupted" }, role: "group", aria_label: store.t(Key::StatusUncertain),
+        section { class: "card", "data-testid": "recovery", "data-reason": word, role: "group", aria_label: store.t(Key::StatusUncertain),
             p { class: "sentence", dir: "auto", Sentence { pieces } }
             div { class: "many",
                 if uncertain {

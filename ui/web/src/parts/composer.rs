@@ -19,9 +19,6 @@ pub const INPUT_ID: &str = "composer-input";
 const CONTEXT_ID: &str = "context";
 /// How long after the last key the draft is stored.
 const DRAFT_SETTLE_MS: u64 = 250;
-fn draft_key(thread_id: Option<&ThreadId>) -> String {
-    format!("draft:{}", thread_id.map_or("new", ThreadId::as_str))
-}
 
 /// The composer.
 #[component]
@@ -41,20 +38,20 @@ pub fn Composer() -> Element {
             return;
         }
         shown.set(Some(now.clone()));
-        let key = draft_key(now.as_ref());
+        let key = page::draft_key(now.as_ref());
         if let Some(before) = before {
             let written = text.peek().clone();
             if before.is_none() && !store.outgoing.peek().is_empty() {
-                session_storage::put(&draft_key(None), "");
+                session_storage::put(&page::draft_key(None), "");
                 session_storage::put(&key, &written);
                 return;
             }
-            session_storage::put(&draft_key(before.as_ref()), &written);
+            session_storage::put(&page::draft_key(before.as_ref()), &written);
             text.set(String::new());
         }
         spawn(async move {
             let draft = session_storage::get(&key).await.unwrap_or_default();
-            if key == draft_key(store.thread_id.peek().as_ref()) && text.peek().is_empty() {
+            if key == page::draft_key(store.thread_id.peek().as_ref()) && text.peek().is_empty() {
                 text.set(draft);
             }
         });
@@ -64,12 +61,7 @@ pub fn Composer() -> Element {
             return;
         }
         let Some(back) = store.restore.write().take() else { return };
-        let written = text.peek().clone();
-        let joined = if written.trim().is_empty() || written == back.text {
-            back.text
-        } else {
-            format!("{}\n\n{written}", back.text)
-        };
+        let joined = page::joined(&back.text, &text.peek());
         keep_draft(&store, &joined);
         text.set(joined);
         page::focus(INPUT_ID);
@@ -163,7 +155,7 @@ pub fn Composer() -> Element {
 }
 
 fn keep_draft(store: &Store, text: &str) {
-    session_storage::put(&draft_key(store.thread_id.peek().as_ref()), text);
+    session_storage::put(&page::draft_key(store.thread_id.peek().as_ref()), text);
 }
 
 /// Which page is meant.

@@ -6,7 +6,7 @@ use panelot_protocol::item::ItemKind;
 use panelot_protocol::turn::StopReason;
 use panelot_ui::i18n::Key;
 use panelot_ui::intents::Intent;
-use panelot_ui::outgoing::standings;
+use panelot_ui::outgoing::behind_items;
 use panelot_ui::rows::Row;
 
 use super::icons::{Icon, Shape};
@@ -106,10 +106,14 @@ fn Earlier() -> Element {
 #[component]
 fn Outgoing() -> Element {
     let store = use_context::<Store>();
-    let outgoing = store.outgoing.read();
+    let messages = use_memo(move || {
+        let around = store.around.read();
+        let turn = around.as_ref().and_then(|around| around.active_turn.as_ref());
+        behind_items(turn.map(|turn| turn.steers.as_slice()).unwrap_or_default(), &store.outgoing.read())
+    });
     rsx! {
-        for (sent, standing) in outgoing.iter().zip(standings(&outgoing)) {
-            OutgoingMessage { key: "{sent.submission_id}", input: sent.input.clone(), standing }
+        for (at, (input, standing)) in messages.read().iter().enumerate() {
+            OutgoingMessage { key: "{at}", input: input.clone(), standing: *standing }
         }
     }
 }

@@ -3,19 +3,19 @@
 use dioxus::prelude::*;
 use panelot_protocol::ids::ConnectionId;
 use panelot_protocol::settings::{
-    ConnectionView, Language, PermissionRule, RuleEffect, SettingsPatch, Theme,
+    Budgets, ConnectionView, Language, PermissionRule, RuleEffect, SettingsPatch, Theme,
 };
 use panelot_protocol::turn::ModelRef;
 use panelot_ui::connect_form::ConnectForm;
-use panelot_ui::connection::Link;
 use panelot_ui::i18n::Key;
 use panelot_ui::intents::Intent;
+use panelot_ui::limits_form;
 
 use super::composer::POLICIES;
 use super::connect::{Connect, FIRST_ID};
 use super::data::Data;
 use super::icons::{Icon, Shape};
-use super::status::{Reconnecting, ReloadRequired, TroubleBar};
+use super::status::{EngineNotices, Over, Reconnecting, TroubleBar};
 use crate::chrome::{clock, permissions, runtime, tabs};
 use crate::store::Store;
 use crate::{focus, page, shell};
@@ -47,7 +47,6 @@ pub fn Options() -> Element {
     let store = use_context::<Store>();
     let mut section = use_signal(|| Section::Models);
     use_effect(move || page::set_title(store.t(Key::OptionsTitle)));
-    let reload = *store.link.read() == Link::ReloadRequired;
     rsx! {
         div { class: "options", "data-testid": "options",
             nav { aria_label: store.t(Key::OptionsTitle),
@@ -61,10 +60,11 @@ pub fn Options() -> Element {
                 }
             }
             main { id: focus::MAIN_ID, tabindex: "-1",
-                if reload {
-                    ReloadRequired {}
+                if store.link.read().is_over() {
+                    Over {}
                 }
                 Reconnecting {}
+                EngineNotices {}
                 TroubleBar {}
                 match section() {
                     Section::Models => rsx! { Models {} },
@@ -320,6 +320,69 @@ fn Rule(rule: PermissionRule) -> Element {
     }
 }
 
+/// What is used before the user is asked.
+#[component]
+fn Limits() -> Element {
+    let store = use_context::<Store>();
+    let mut wrong = use_signal(|| [None::<Key>, None::<Key>]);
+    // Both limits are stored together: what was asked for and has not come back yet is part of the next change.
+    let mut asked = use_signal(|| None::<Budgets>);
+    use_effect(move || {
+        let _came = store.settings.read();
+        asked.set(None);
+    });
+    let mut set = move |with: &dyn Fn(Budgets) -> Budgets| {
+        let stored = store.settings.peek().as_ref().map(|settings| settings.budgets).unwrap_or_default();
+        let budgets = with(asked.peek().unwrap_or(stored));
+        asked.set(Some(budgets));
+        change(SettingsPatch::Budgets { budgets });
+    };
+    let settings = store.settings.read();
+    let Some(settings) = settings.as_ref() else { return rsx! {} };
+    let [tokens, cost] = limits_form::texts(&settings.budgets);
+    let names = limits_form::without_price(settings).join(", ");
+    let [tokens_wrong, cost_wrong] = wrong();
+    rsx! {
+        h3 { {store.t(Key::LimitsTitle)} }
+        p { class: "lead", {store.t(Key::LimitsText)} }
+        div { class: "field",
+            label { r#for: "limit-tokens", {store.t(Key::LimitTokens)} }
+            input {
+                class: "input", id: "limit-tokens", "data-testid": "limit-tokens", inputmode: "numeric", value: "{tokens}",
+                aria_invalid: tokens_wrong.is_some(), aria_describedby: "limit-tokens-wrong",
+                onchange: move |event| {
+                    let read = limits_form::read_tokens(&event.value());
+                    wrong.with_mut(|[tokens, _]| *tokens = read.err());
+                    if let Ok(turn_tokens) = read {
+                        set(&|budgets| Budgets { turn_tokens, ..budgets });
+                    }
+                },
+            }
+            small { id: "limit-tokens-wrong", role: "status", if let Some(key) = tokens_wrong { {store.t(key)} } }
+        }
+        div { class: "field",
+            label { r#for: "limit-cost", {store.t(Key::LimitCost)} }
+            input {
+                class: "input", id: "limit-cost", "data-testid": "limit-cost", inputmode: "decimal", value: "{cost}",
+                aria_invalid: cost_wrong.is_some(), aria_describedby: "limit-cost-wrong limit-no-price",
+                onchange: move |event| {
+                    let read = limits_form::read_cost(&event.value());
+                    wrong.with_mut(|[_, cost]| *cost = read.err());
+                    if let Ok(thread_cost_usd) = read {
+                        set(&|budgets| Budgets { thread_cost_usd, ..budgets });
+                    }
+                },
+            }
+            small { id: "limit-cost-wrong", role: "status", if let Some(key) = cost_wrong { {store.t(key)} } }
+            small { id: "limit-no-price", "data-testid": "limit-no-price",
+                if !names.is_empty() {
+                    {shell::say(&store, Key::LimitNoPrice, &[("names", &names)])}
+                }
+            }
+        }
+    }
+}
+
 #[component]
 fn General() -> Element {
     let store = use_context::<Store>();
@@ -366,6 +429,7 @@ fn General() -> Element {
                     }
                 }
             }
+            Limits {}
         }
     }
 }

@@ -11,9 +11,9 @@ use panelot_ui::trouble::Step;
 use super::composer::INPUT_ID;
 use super::icons::{Icon, Shape};
 use super::ticks::use_local_time;
-use crate::chrome::runtime;
+use crate::chrome::{clipboard, runtime};
 use crate::store::Store;
-use crate::{focus, shell};
+use crate::{focus, page, shell};
 
 /// After this many attempts to connect, the line says that it takes long.
 const ATTEMPTS_SLOW: u32 = 6;
@@ -145,7 +145,9 @@ pub fn Reconnecting() -> Element {
         Link::Reconnecting { attempts } if attempts >= ATTEMPTS_SLOW => Key::StatusReconnectingSlow,
         // A worker that starts again is back before anybody has read a sentence about it.
         Link::Reconnecting { attempts } if attempts >= 2 => Key::StatusReconnecting,
-        Link::Connecting | Link::Ready | Link::Reconnecting { .. } | Link::ReloadRequired => return rsx! {},
+        Link::Connecting | Link::Ready | Link::Reconnecting { .. } | Link::ReloadRequired | Link::Gone => {
+            return rsx! {};
+        }
     };
     rsx! {
         div { class: "status", "data-testid": "reconnecting", role: "status",
@@ -155,10 +157,63 @@ pub fn Reconnecting() -> Element {
     }
 }
 
-/// Page and engine are of different builds.
+/// What the engine says about itself: a fault that it came back from, and an update that waits.
 #[component]
-pub fn ReloadRequired() -> Element {
+pub fn EngineNotices() -> Element {
+    let mut store = use_context::<Store>();
+    let mut copied = use_signal(|| false);
+    let notices = store.notices.read().clone();
+    rsx! {
+        if let Some(restarted) = notices.restarted {
+            div { class: "trouble", "data-testid": "restarted", role: "status",
+                Icon { shape: Shape::Warning }
+                div {
+                    span { {store.t(Key::RestartedText)} }
+                    button {
+                        class: "link", "data-testid": "restarted-copy",
+                        onclick: move |_| {
+                            let report = restarted.report.clone();
+                            async move { copied.set(clipboard::copy(&report).await) }
+                        },
+                        {store.t(Key::RestartedCopy)}
+                    }
+                    if copied() {
+                        small { role: "status", {store.t(Key::RestartedCopied)} }
+                    }
+                }
+                button {
+                    class: "icon small", "data-testid": "restarted-dismiss", aria_label: store.t(Key::Dismiss), title: store.t(Key::Dismiss),
+                    onclick: move |_| {
+                        page::see_restart(restarted.at_ms);
+                        store.notices.with_mut(|notices| notices.restarted = None);
+                        focus::soon([INPUT_ID.to_owned(), focus::MAIN_ID.to_owned()]);
+                    },
+                    Icon { shape: Shape::Cross, size: 14 }
+                }
+            }
+        }
+        if notices.update_ready {
+            div { class: "status", "data-testid": "update-ready", role: "status",
+                span { style: "white-space: normal", {store.t(Key::UpdateReady)} }
+                button { class: "link", "data-testid": "update-now", onclick: move |_| runtime::reload(), {store.t(Key::UpdateNow)} }
+            }
+        }
+    }
+}
+
+/// Page and engine are of different builds, or the extension is no more.
+#[component]
+pub fn Over() -> Element {
     let store = use_context::<Store>();
+    if *store.link.read() == Link::Gone {
+        return rsx! {
+            div { class: "card", "data-testid": "gone", role: "alert",
+                b { {store.t(Key::GoneTitle)} }
+                p { {store.t(Key::GoneText)} }
+                button { class: "button main-act", "data-testid": "gone-reload", onclick: move |_| page::reload(), {store.t(Key::GoneButton)} }
+            }
+        };
+    }
     rsx! {
         div { class: "card", "data-testid": "reload-required", role: "alert",
             b { {store.t(Key::ReloadTitle)} }
