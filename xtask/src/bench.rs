@@ -3,7 +3,7 @@
 use anyhow::Result;
 use clap::Parser;
 
-use crate::build::Browser;
+use crate::build::{Browser, Profile};
 use crate::lint::native_cargo;
 use crate::setup::{self, Setup};
 use crate::{proc, progress, test};
@@ -39,7 +39,7 @@ pub fn bench(setup: &Setup, args: &[String]) -> Result<()> {
         bench.env("PANELOT_CHROMIUM", setup::browser(setup)?.chromium);
         setup::node(setup)?;
     } else {
-        bench.envs(test::environment(setup)?);
+        bench.envs(test::environment(setup, Profile::Release)?);
     }
     progress::step("measuring");
     proc::run(&mut bench)

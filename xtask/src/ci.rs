@@ -20,7 +20,7 @@ pub fn ci(setup: &Setup) -> Result<()> {
     stages.run("build --release", || build::build(setup, Browser::Chrome, Profile::Release))?;
     stages.run("check", || check::check(setup, Browser::Chrome))?;
     stages.run("package", || package::package(setup, Browser::Chrome))?;
-    test::run(setup, &mut stages, None, None)?;
+    test::run(setup, &mut stages, None, Profile::Release, None)?;
     eprint!("{}", stages.table());
     Ok(())
 }

@@ -83,6 +83,9 @@ enum Task {
         /// Only this kind.
         #[arg(long, value_enum)]
         only: Option<test::Kind>,
+        /// End to end: the quick bundle in the place of the one that is shipped, for a story in the making.
+        #[arg(long)]
+        dev: bool,
         /// Only tests whose name holds this text.
         filter: Option<String>,
     },
@@ -133,7 +136,10 @@ fn start(cli: Cli) -> Result<()> {
         Task::Package { target } => package::package(&setup, target).map(drop),
         Task::Protocol { action } => protocol::protocol(&setup, action),
         Task::Lint => lint::lint(&setup),
-        Task::Test { only, filter } => test::test(&setup, only, filter.as_deref()),
+        Task::Test { only, dev, filter } => {
+            let profile = if dev { Profile::Dev } else { Profile::Release };
+            test::test(&setup, only, profile, filter.as_deref())
+        }
         Task::Sim(args) => sim::sim(&setup, &args),
         Task::Ci => ci::ci(&setup),
         Task::Run { args } => run::run(&setup, &args),

@@ -20,7 +20,7 @@ pub enum Kind {
     Sim,
     /// The web halves in a headless browser, by wasm-pack.
     Wasm,
-    /// The release bundle in Chromium.
+    /// The built bundle in Chromium.
     E2e,
 }
 
@@ -49,9 +49,9 @@ const WEB_DIRS: [&str; 3] = ["engine/web", "content/web", "ui/web"];
 ///
 /// # Errors
 /// The first kind with a test that failed.
-pub fn test(setup: &Setup, only: Option<Kind>, filter: Option<&str>) -> Result<()> {
+pub fn test(setup: &Setup, only: Option<Kind>, profile: Profile, filter: Option<&str>) -> Result<()> {
     let mut stages = Stages::default();
-    run(setup, &mut stages, only, filter)?;
+    run(setup, &mut stages, only, profile, filter)?;
     eprint!("{}", stages.table());
     Ok(())
 }
@@ -60,13 +60,19 @@ pub fn test(setup: &Setup, only: Option<Kind>, filter: Option<&str>) -> Result<(
 ///
 /// # Errors
 /// The first kind with a test that failed.
-pub fn run(setup: &Setup, stages: &mut Stages, only: Option<Kind>, filter: Option<&str>) -> Result<()> {
+pub fn run(
+    setup: &Setup,
+    stages: &mut Stages,
+    only: Option<Kind>,
+    profile: Profile,
+    filter: Option<&str>,
+) -> Result<()> {
     for kind in Kind::ALL.into_iter().filter(|kind| only.is_none_or(|only| only == *kind)) {
         stages.run(kind.name(), || match kind {
             Kind::Native => native(setup, filter),
             Kind::Sim => sim(setup, filter),
             Kind::Wasm => wasm(setup, filter),
-            Kind::E2e => end_to_end(setup, filter),
+            Kind::E2e => end_to_end(setup, profile, filter),
         })?;
     }
     Ok(())
@@ -119,21 +125,21 @@ fn wasm(setup: &Setup, filter: Option<&str>) -> Result<()> {
 }
 
 /// The tests in the browser get all paths by environment variables, so that they can be run by `cargo test` too.
-fn end_to_end(setup: &Setup, filter: Option<&str>) -> Result<()> {
+fn end_to_end(setup: &Setup, profile: Profile, filter: Option<&str>) -> Result<()> {
     let mut cargo = native_cargo(setup);
     cargo.args(["test", "--quiet", "--locked"]).args(E2E.iter().flat_map(|name| ["--package", name]));
     // Stories that wait for a clock give their browser's place to others, which need a thread for that.
     cargo.args(filter).args(["--", "--test-threads", "4"]);
-    cargo.envs(environment(setup)?);
+    cargo.envs(environment(setup, profile)?);
     proc::run(&mut cargo)
 }
 
-/// Builds the release bundle and names everything that drives it.
+/// Builds the bundle and names everything that drives it.
 ///
 /// # Errors
 /// What could not be built or installed.
-pub fn environment(setup: &Setup) -> Result<Vec<(&'static str, OsString)>> {
-    let dist = build::build(setup, Browser::Chrome, Profile::Release)?;
+pub fn environment(setup: &Setup, profile: Profile) -> Result<Vec<(&'static str, OsString)>> {
+    let dist = build::build(setup, Browser::Chrome, profile)?;
     let browser = setup::browser(setup)?;
     let node = setup::node(setup)?;
     let miniwob = setup::miniwob(setup)?;
