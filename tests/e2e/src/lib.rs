@@ -5,6 +5,7 @@
 #![expect(clippy::indexing_slicing, reason = "an index into a JSON value that lacks it gives null")]
 
 pub mod memory;
+pub mod scripts;
 pub mod seed;
 pub mod stored;
 pub mod talk;

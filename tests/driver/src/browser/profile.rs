@@ -47,7 +47,8 @@ impl Profile {
         self.path().join("browser.log")
     }
 
-    /// Grants the extension every host and its own API permissions, as if the user had said yes.
+    /// Grants the extension every host and its own API permissions, as if the user had said yes, and lets it be loaded
+    /// anew.
     ///
     /// Works only while no browser runs on the profile, and only when one has run with the extension before:
     /// that run leaves the record which is changed here.
@@ -60,6 +61,8 @@ impl Profile {
             .pointer_mut(&format!("/extensions/settings/{extension_id}"))
             .with_context(|| format!("{}: no record of the extension {extension_id}", path.display()))?;
         add_hosts(record);
+        // Without it the browser turns an unpacked extension off that is loaded anew.
+        preferences["extensions"]["ui"]["developer_mode"] = json!(true);
         fs::write(&path, preferences.to_string()).with_context(|| format!("cannot write {}", path.display()))
     }
 }

@@ -4,12 +4,11 @@ use std::time::Duration;
 
 use anyhow::Result;
 use panelot_driver::product::by_test_id;
-use panelot_driver::provider::{Fault, FormFiller, ParsedRequest, Piece, Reply};
+use panelot_driver::provider::{Fault, FormFiller, ParsedRequest, Reply};
+use panelot_e2e::scripts::storyteller;
 use panelot_e2e::{WITHIN, World};
 use serde_json::{Value, json};
 
-/// Longer than the engine takes to write down what has been streamed.
-const CHECKPOINT_MS: u64 = 2_500;
 const SIGN_UP: &str = "Sign me up for the Systems track. Full name: Ada Lovelace.";
 
 fn sign_ups(world: &World) -> Vec<Value> {
@@ -18,22 +17,6 @@ fn sign_ups(world: &World) -> Vec<Value> {
 
 fn expected() -> Value {
     json!({ "name": "Ada Lovelace", "track": "systems", "dinner": false })
-}
-
-/// Tells half a story and stops at a gate; when it is asked to go on, it tells the rest.
-fn storyteller(request: &ParsedRequest) -> Reply {
-    let told = request.messages.iter().any(|message| message.text.contains("Once upon a time"));
-    if !request.offers("read_page") {
-        return Reply::text("A story");
-    }
-    if told {
-        return Reply::text("and they lived happily ever after.");
-    }
-    Reply::text("Once upon a time ")
-        .with(Piece::Pause(Duration::from_millis(CHECKPOINT_MS)))
-        .say("there was a fox ")
-        .then_wait_at("middle")
-        .say("that nobody ever saw.")
 }
 
 #[tokio::test(flavor = "multi_thread")]
