@@ -346,6 +346,10 @@ mod tests {
                 request("tab_open", "", json!({"url": "https://a.example/"}), None),
                 "Open *https://a.example/* in a new tab",
             ),
+            (
+                request("watch_page", "\"Shipped\"", json!({"text": "Shipped"}), shop),
+                "Watch *shop.example* for the change *\"Shipped\"*",
+            ),
             (request("remote__do", "all", json!({}), None), "Use *remote__do*: *all*"),
         ];
         for (request, expected) in cases {
@@ -379,13 +383,8 @@ mod tests {
             (&ask, declined, Language::English, "You declined: Which {answer}? (busy)"),
             (&ask, InteractionEnd::Expired {}, Language::English, "Nobody answered in time: Which {answer}?"),
             (&watch, done, Language::English, "You let it go on: \"Shipped\""),
-            (
-                &watch,
-                InteractionEnd::Met {},
-                Language::English,
-                "The page shows what was awaited: \"Shipped\"",
-            ),
-            (&watch, InteractionEnd::Expired {}, Language::Chinese, "页面未及时出现：\"Shipped\""),
+            (&watch, InteractionEnd::Met {}, Language::English, "The change of the page came: \"Shipped\""),
+            (&watch, InteractionEnd::Expired {}, Language::Chinese, "页面未及时变化：\"Shipped\""),
             (&watch, lost, Language::English, "The page was closed while it was watched: \"Shipped\""),
         ];
         for (request, end, language, expected) in cases {

@@ -220,7 +220,7 @@ catalogue! {
     AskNavigate: "Go to {*target}", "前往 {*target}";
     AskOpen: "Open {*target} in a new tab", "在新标签页中打开 {*target}";
     AskRead: "Read {*target} on {*site}", "读取 {*site} 上的 {*target}";
-    AskWatch: "Watch {*site} until this shows: {*target}", "留意 {*site}，直到出现：{*target}";
+    AskWatch: "Watch {*site} for the change {*target}", "留意 {*site} 的变化 {*target}";
     AskOther: "Use {*tool} on {*site}: {*target}", "在 {*site} 上使用 {*tool}：{*target}";
     AskOtherNoSite: "Use {*tool}: {*target}", "使用 {*tool}：{*target}";
     ThisBrowser: "this browser", "此浏览器";
@@ -264,7 +264,7 @@ catalogue! {
     InteractAsk: "Panelot asks you", "Panelot 向你提问";
     InteractAction: "Only you can do this", "此步骤需要你亲自完成";
     InteractTakeover: "You acted in this tab, so Panelot waits.", "你操作了该标签页，Panelot 已暂停等待。";
-    InteractWatch: "Watching the page until this shows", "正在留意页面，等待出现";
+    InteractWatch: "Watching the page for this change", "正在留意页面的这一变化";
     InteractSchedule: "Goes on at {time}", "将于 {time} 继续";
     InteractServer: "{server} asks", "{server} 请求信息";
     InteractDone: "Done, go on", "已完成，继续";
@@ -287,8 +287,8 @@ catalogue! {
     WaitDeclinedNote: "You declined: {detail} ({answer})", "你已拒绝：{detail}（{answer}）";
     WaitStopped: "Stopped while it waited: {detail}", "等待中已停止：{detail}";
     WaitUnanswered: "Nobody answered in time: {detail}", "无人及时回应：{detail}";
-    WaitNotSeen: "The page did not show this in time: {detail}", "页面未及时出现：{detail}";
-    WaitMet: "The page shows what was awaited: {detail}", "页面已出现所等内容：{detail}";
+    WaitNotSeen: "The change of the page did not come in time: {detail}", "页面未及时变化：{detail}";
+    WaitMet: "The change of the page came: {detail}", "页面已变化：{detail}";
     WaitClosed: "The page was closed while it was watched: {detail}", "留意期间页面已关闭：{detail}";
     WaitNavigated: "The tab shows another site and is watched no longer: {detail}", "标签页已转到其他网站，不再留意：{detail}";
     WaitForbidden: "A rule forbids watching the page: {detail}", "规则禁止留意该页面：{detail}";
