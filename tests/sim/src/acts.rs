@@ -84,6 +84,17 @@ impl Simulation {
         UserInput { captured_tab, ..UserInput::text(text) }
     }
 
+    /// Asks for nothing but to watch the page, for longer than anybody is away.
+    pub(crate) fn watch_page(&mut self, user: usize) {
+        let Some((thread_id, _)) = self.shown(user) else { return };
+        self.tasks += 1;
+        let captured_tab = Some(CapturedTab { tab_id: TAB, title: None, url: None });
+        let text = format!("task t{} steps 0 waits watch_page {}", self.tasks, WAITS_S[WAITS_S.len() - 1]);
+        let input = UserInput { captured_tab, ..UserInput::text(text) };
+        let submission_id = self.submission();
+        self.submit(user, Op::TurnSubmit { submission_id, thread_id, input, overrides: None });
+    }
+
     /// What a task waits for first, if it does.
     fn wait(&self) -> String {
         let Some(waits) = self.waits.as_ref().filter(|waits| waits.below(2) == 0) else {

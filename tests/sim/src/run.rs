@@ -29,6 +29,8 @@ const ROUNDS_COUNT_MAX: usize = 80;
 const ROUNDS_ALONE_COUNT: usize = 30;
 /// Rounds within which the engine sees what a watched page shows.
 const ROUNDS_UNTIL_SEEN_COUNT: usize = 5;
+/// Within what time a thread in which nothing runs begins to watch a page.
+const WATCH_BEGINS_MS: u64 = 5_000;
 /// How long such a round takes: the time after which Chrome ends a worker in which nothing happens.
 const ALONE_MS: u64 = 30_000;
 /// How long a round with users takes.
@@ -398,12 +400,19 @@ impl Simulation {
     /// Every page closes. A worker in which nothing happens is ended, and the alarm alone brings a new one: what goes
     /// on without a user must come to its end.
     fn leave_alone(&mut self) {
+        let watches = self.waits.as_ref().is_some_and(|waits| waits.below(3) == 0);
+        if watches {
+            self.watch_before_leaving();
+        }
         for user in 0..self.users.len() {
             self.users[user].disconnect(&self.engine);
         }
         let mut lives = true;
         for round in 0..ROUNDS_ALONE_COUNT {
-            if round == ROUNDS_UNTIL_SEEN_COUNT {
+            if watches && round == 1 && !self.world.browser.shows(TAB, AWAITED_TEXT) {
+                self.ship();
+            }
+            if round == 1 + ROUNDS_UNTIL_SEEN_COUNT {
                 self.observed.extend(properties::unseen(&self.world));
             }
             let touches = self.world.notifier.shown().touches;
@@ -429,6 +438,17 @@ impl Simulation {
         if !lives {
             self.begin_worker();
         }
+    }
+
+    /// The last thing that a user asks for before leaving is to watch the page.
+    fn watch_before_leaving(&mut self) {
+        if !self.users[0].is_connected() {
+            self.connect(0);
+        }
+        self.settle();
+        self.watch_page(0);
+        self.world.scheduler.advance(WATCH_BEGINS_MS);
+        self.settle();
     }
 
     /// The users see to everything that waits for them.
