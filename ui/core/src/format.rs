@@ -26,16 +26,21 @@ impl LocalTime {
         format!("{:02}:{:02}", minutes / 60, minutes % 60)
     }
 
-    /// The time of day, and before it the day when that is not today: `2026-12-03 14:02`.
+    /// The time of day, and before it the day when that is not today, and the year when it is another one:
+    /// `12-03 14:02`, `2027-01-03 14:02`.
     #[must_use]
     pub fn moment(self, at_ms: u64) -> String {
-        let day = self.local_ms(at_ms).div_euclid(DAY_MS);
+        let days = |at_ms| self.local_ms(at_ms).div_euclid(DAY_MS);
+        let (today, that) = (days(self.now_ms), days(at_ms));
         let clock = self.clock(at_ms);
-        if day == self.local_ms(self.now_ms).div_euclid(DAY_MS) {
-            return clock;
+        let (year, month, day) = date(that);
+        if that == today {
+            clock
+        } else if year == date(today).0 {
+            format!("{month:02}-{day:02} {clock}")
+        } else {
+            format!("{year:04}-{month:02}-{day:02} {clock}")
         }
-        let (year, month, day) = date(day);
-        format!("{year:04}-{month:02}-{day:02} {clock}")
     }
 
     /// The heading under which a list shows something of this time.
@@ -182,8 +187,9 @@ mod tests {
     fn a_moment_of_another_day_has_its_date() {
         let cases = [
             (480, NOW_MS + 3_600_000, "22:21"),
-            (480, NOW_MS + 3 * 3_600_000, "2026-12-01 00:21"),
+            (480, NOW_MS + 3 * 3_600_000, "12-01 00:21"),
             (0, NOW_MS + 3 * 3_600_000, "16:21"),
+            (0, NOW_MS + 32 * 86_400_000, "2027-01-01 13:21"),
             (0, 951_782_400_000, "2000-02-29 00:00"),
         ];
         for (offset_minutes, at_ms, expected) in cases {

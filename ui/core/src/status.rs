@@ -235,7 +235,7 @@ mod tests {
             (ask(None), Mark::Asking, None),
             (ask(Some(NOW_MS + 600_000)), Mark::Asking, Some("Waiting for you until 14:31")),
             (watch, Mark::Waiting, Some("Watching the page: 30 s left")),
-            (later, Mark::Waiting, Some("Goes on at 2026-12-02 14:21")),
+            (later, Mark::Waiting, Some("Goes on at 12-02 14:21")),
         ];
         let time = LocalTime { now_ms: NOW_MS, offset_minutes: 60 };
         for (request, mark, counted) in cases {
