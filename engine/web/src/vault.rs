@@ -5,6 +5,7 @@ use crate::entropy::fill_random;
 use idb::{Database, Factory, ObjectStoreParams, TransactionMode};
 use js_sys::{Array, Object, Reflect, Uint8Array};
 use panelot_engine::ports::{Sealed, Vault, VaultError};
+use std::cell::RefCell;
 use std::future::Future;
 use wasm_bindgen::prelude::{JsCast, JsValue, wasm_bindgen};
 use wasm_bindgen_futures::JsFuture;
@@ -29,6 +30,12 @@ extern "C" {
     fn atob(text: &str) -> Result<String, JsValue>;
 }
 
+thread_local! {
+    /// The key that a secret was last opened with: a database takes longer to open than everything else between a
+    /// message and its request. Sealing asks the database each time, so that nothing is sealed with a key that is gone.
+    static OPENED_WITH: RefCell<Option<CryptoKey>> = const { RefCell::new(None) };
+}
+
 /// The browser's vault.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct WebVault;
@@ -45,8 +52,16 @@ impl Vault for WebVault {
     fn open(&self, sealed: &Sealed) -> impl Future<Output = Result<String, VaultError>> + 'static {
         let sealed = sealed.clone();
         async move {
+            let known = OPENED_WITH.with_borrow(Clone::clone);
+            if let Some(key) = known
+                && let Some(secret) = open(&key, &sealed).await
+            {
+                return Ok(secret);
+            }
             let key = key().await?;
-            open(&key, &sealed).await.ok_or(VaultError::Unreadable)
+            let secret = open(&key, &sealed).await.ok_or(VaultError::Unreadable)?;
+            OPENED_WITH.set(Some(key));
+            Ok(secret)
         }
     }
 }
