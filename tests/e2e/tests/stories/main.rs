@@ -11,6 +11,7 @@ mod limits;
 mod lost_ports;
 mod main_job;
 mod many_kills;
+mod memory;
 mod miniwob;
 mod reopened;
 mod screens;

@@ -73,8 +73,9 @@ pub(super) async fn measure(world: &World) -> Result<Vec<Measured>> {
     let [short, long] = times;
     let mut lines = compared("opening a thread", short.open, long.open, Some(RATIO_MAX));
     lines.extend(compared("showing another branch", short.switch, long.switch, Some(RATIO_MAX)));
-    lines.extend(compared("submit to the acknowledgement", short.stored, long.stored, Some(RATIO_MAX)));
-    // The model is sent the whole path, so that a turn may grow with it, but no faster.
+    // The model is sent the whole path, so that a turn may grow with it, but no faster; the next one may still wait for
+    // the memory of the last to be given back.
+    lines.extend(compared("submit to the acknowledgement", short.stored, long.stored, None));
     lines.extend(compared("a whole turn", short.turn, long.turn, None));
     Ok(lines)
 }
