@@ -8,7 +8,7 @@ use panelot_e2e::{KEY, World};
 use serde_json::{Value, json};
 
 fn host(request: &ParsedRequest) -> Reply {
-    Reply::text(&format!("Answer to: {}. 北京 🌍", request.task()))
+    Reply::text(format!("Answer to: {}. 北京 🌍", request.task()))
 }
 
 /// Opens the section by keyboard.
