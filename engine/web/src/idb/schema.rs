@@ -61,7 +61,11 @@ impl Schema {
     }
 }
 
-fn version_1(database: &Database, _: &Transaction) -> Result<(), StoreError> {
+/// The step to version 1: all stores with their indexes.
+///
+/// # Errors
+/// When the browser refuses.
+pub fn version_1(database: &Database, _: &Transaction) -> Result<(), StoreError> {
     for (name, indexes) in STORES_1 {
         let mut params = ObjectStoreParams::new();
         params.key_path(Some(KeyPath::new_single("k")));
