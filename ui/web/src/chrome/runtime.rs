@@ -43,14 +43,18 @@ impl Port {
     pub fn open(
         name: &str,
         mut heard: impl FnMut(String) + 'static,
-        lost: impl FnMut() + 'static,
+        mut lost: impl FnMut() + 'static,
     ) -> Option<Self> {
         let port = connect_js(&object(&[("name", &JsValue::from_str(name))])).ok()?;
         let on_message = Closure::<dyn FnMut(JsValue)>::new(move |message: JsValue| {
             // Messages are JSON texts; whatever else comes is shown as what it is, unreadable.
             heard(message.as_string().unwrap_or_default());
         });
-        let on_disconnect = Closure::<dyn FnMut()>::new(lost);
+        let on_disconnect = Closure::<dyn FnMut()>::new(move || {
+            // The browser logs a reason that nobody reads as an error. A worker that dies while it is called is none.
+            let _reason = field(&field(&field(&js_sys::global(), "chrome"), "runtime"), "lastError");
+            lost();
+        });
         port.on_message().add_listener(on_message.as_ref().unchecked_ref());
         port.on_disconnect().add_listener(on_disconnect.as_ref().unchecked_ref());
         Some(Self { port, _on_message: on_message, _on_disconnect: on_disconnect })
