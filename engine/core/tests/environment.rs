@@ -1,6 +1,6 @@
 //! A turn that goes on later goes on with what it began with, or not at all.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail at once")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail at once")]
 
 use panelot_engine::ports::{Commit, Row, Table};
 use panelot_engine::store::records::{Environment, Record, StoredRun};
@@ -46,15 +46,15 @@ fn put_connection(stage: &mut Stage, change: impl FnOnce(&mut ConnectionInput)) 
 
 /// What the engine says to `run.resume`: nothing when it goes on.
 fn resume(stage: &mut Stage) -> Option<String> {
-    let run_id = snapshot(stage).recoverable[0].run_id.clone();
+    let run_id = snapshot(stage).recoverable.first().unwrap().run_id.clone();
     let (submission_id, thread_id) = (stage.page.submission(), stage.thread.clone());
     let answer = stage.page.ask(&Op::RunResume { submission_id, thread_id, run_id });
     stage.page.advance(100);
-    match answer {
-        AgentEvent::CommandRejected { message, .. } => Some(message),
-        AgentEvent::CommandAck { .. } => None,
-        other => panic!("{other:?}"),
+    if let AgentEvent::CommandRejected { message, .. } = answer {
+        return Some(message);
     }
+    assert!(matches!(answer, AgentEvent::CommandAck { .. }), "{answer:?}");
+    None
 }
 
 fn last_text(stage: &Stage) -> &str {
@@ -106,7 +106,7 @@ fn a_connection_that_is_gone_is_refused() {
 /// Writes another environment into the stored run, behind the engine's back.
 fn spoil(stage: &mut Stage, change: impl FnOnce(&mut Environment)) {
     let rows = stage.world.store.table(Table::Runs);
-    let mut run = StoredRun::from_row(&rows[0]).unwrap();
+    let mut run = StoredRun::from_row(rows.first().unwrap()).unwrap();
     change(run.environment.as_mut().unwrap());
     let row: Row = run.to_row().unwrap();
     let commit = Commit { put: vec![row], ..Commit::default() };
