@@ -86,7 +86,7 @@ const FORBIDDEN: [Forbidden; 6] = [
     },
     Forbidden {
         dir: "engine/core/src",
-        pattern: r"\.(publish|broadcast)\(",
+        pattern: r"\.(publish|broadcast|tell|notice)\(",
         except: &[
             "thread/change.rs",
             "thread/actor.rs",
@@ -95,6 +95,8 @@ const FORBIDDEN: [Forbidden; 6] = [
             "host/mod.rs",
             "host/desk.rs",
             "host/presence.rs",
+            "host/publish.rs",
+            "host/replace.rs",
         ],
         reason: "an event of a state goes out after the commit that made it; only volatile ones go by themselves",
     },

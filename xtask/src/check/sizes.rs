@@ -8,18 +8,18 @@ use flate2::write::GzEncoder;
 use super::Problems;
 use crate::build::{Bundle, embedded_wasm};
 
-// Each budget is a tenth above what was measured when it was set, so that growth is a decision and not an accident.
+// Each budget is a little above what was measured when it was set, so that growth is a decision and not an accident.
 
-/// The wasm of the pages, as gzip: 559 KiB.
-const UI_WASM_GZIP_KIB_MAX: usize = 615;
-/// The wasm of the worker, as gzip: 553 KiB.
-const ENGINE_WASM_GZIP_KIB_MAX: usize = 615;
+/// The wasm of the pages, as gzip: 637 KiB.
+const UI_WASM_GZIP_KIB_MAX: usize = 670;
+/// The wasm of the worker, as gzip: 665 KiB.
+const ENGINE_WASM_GZIP_KIB_MAX: usize = 700;
 /// The wasm of the content script, as it is compiled in each page: 384 KiB.
 const CONTENT_WASM_KIB_MAX: usize = 420;
 /// The content script for strict pages: 718 KiB.
 const CONTENT_STRICT_JS_KIB_MAX: usize = 790;
-/// All files together: 4,177 KiB.
-const BUNDLE_KIB_MAX: usize = 4_600;
+/// All files together: 4,656 KiB.
+const BUNDLE_KIB_MAX: usize = 4_900;
 
 /// One size with its budget.
 #[derive(Debug, Clone, PartialEq, Eq)]
