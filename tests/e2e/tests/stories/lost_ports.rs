@@ -75,6 +75,8 @@ async fn a_message_whose_answer_is_lost_twice_is_one_turn() -> Result<()> {
     chat.page.shows("Hello.").await?;
     chat.idle().await?;
     assert_eq!(chat.page.count(&by_test_id("message-user")).await?, 1);
+    // The list comes by itself; a second thread would have come before its first answer.
+    chat.page.appears(&by_test_id("thread-row")).await?;
     assert_eq!(chat.page.count(&by_test_id("thread-row")).await?, 1);
     assert_eq!(turns(&world), 1);
     world.end()
