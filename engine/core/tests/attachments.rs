@@ -6,14 +6,12 @@ use panelot_engine::ports::{Commit, StoreError, Table};
 use panelot_engine::store::attachments::{StoredAttachment, StoredPiece};
 use panelot_engine::store::records::Record;
 use panelot_protocol::event::{AgentEvent, ErrorCode};
-use panelot_protocol::ids::{AttachmentId, ConnectionId, RunId, ThreadId};
+use panelot_protocol::ids::{AttachmentId, RunId, ThreadId};
 use panelot_protocol::limits;
 use panelot_protocol::op::Op;
-use panelot_protocol::settings::{
-    ConnectionInput, ModelCapabilities, ModelEntry, Patience, ProviderKind, QuirkFlags, SettingsPatch,
-};
-use panelot_protocol::turn::{ModelRef, UserInput};
-use panelot_testkit::{Reply, Stage};
+use panelot_protocol::settings::{ConnectionInput, SettingsPatch};
+use panelot_protocol::turn::UserInput;
+use panelot_testkit::{Reply, Stage, connection_of};
 use serde_json::json;
 
 fn put_op(stage: &Stage, id: &str, mime: &str, index: u32, total: u32, chunk: &str) -> Op {
@@ -73,26 +71,8 @@ fn pieces(stage: &Stage) -> usize {
 
 /// Lets the model see pictures.
 fn give_eyes(stage: &mut Stage) {
-    let connection_id = ConnectionId::from("c1");
-    let entry = ModelEntry {
-        model: ModelRef { connection_id: connection_id.clone(), model_id: "m1".to_owned() },
-        display_name: None,
-        capabilities: ModelCapabilities { tool_use: true, vision: true, reasoning: None, max_context: None },
-        pricing: None,
-    };
-    let connection = ConnectionInput {
-        connection_id,
-        name: "Test".to_owned(),
-        kind: ProviderKind::Openai,
-        base_url: "https://api.test/v1".to_owned(),
-        api_keys: None,
-        custom_headers: None,
-        prefix_id: None,
-        models: vec![entry],
-        enabled: true,
-        quirks: QuirkFlags::default(),
-        patience: Patience::default(),
-    };
+    let mut connection = ConnectionInput { api_keys: None, ..connection_of(&[]) };
+    connection.models.iter_mut().for_each(|entry| entry.capabilities.vision = true);
     let op = Op::SettingsUpdate {
         submission_id: stage.page.submission(),
         patch: SettingsPatch::PutConnection { connection },

@@ -39,15 +39,10 @@ fn an_export_holds_no_secret_no_deleted_words_and_nothing_of_one_browser_session
     let connection = ConnectionInput {
         connection_id: ConnectionId::from("c2"),
         name: "With header".to_owned(),
-        kind: ProviderKind::Openai,
         base_url: "https://other.test/v1".to_owned(),
-        api_keys: Some(vec!["planted-key-9876543210".to_owned()]),
         custom_headers: Some(BTreeMap::from([("x-token".to_owned(), "planted-header-555".to_owned())])),
-        prefix_id: None,
         models: Vec::new(),
-        enabled: true,
-        quirks: QuirkFlags::default(),
-        patience: Patience::default(),
+        ..connection_of(&["planted-key-9876543210"])
     };
     let patch = SettingsPatch::PutConnection { connection };
     stage.page.ask(&Op::SettingsUpdate { submission_id: stage.page.submission(), patch });

@@ -25,7 +25,7 @@ use panelot_protocol::settings::{
     SettingsPatch,
 };
 use panelot_protocol::turn::{AttachedContext, CapturedTab, ContextKind, ModelRef, UserInput};
-use panelot_testkit::{Reply, SimPage, SimWorld, Stage, TAB};
+use panelot_testkit::{Reply, SimPage, SimWorld, Stage, TAB, connection_of};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
