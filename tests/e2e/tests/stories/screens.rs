@@ -36,10 +36,17 @@ fn price(size: Size) -> Cents {
 
 Shall I order one?";
 
-/// Answers with a rich text, or asks to type into the page when it is told to order.
+/// Answers with a rich text, asks the user when it is told to book, or asks to type into the page when it is told to
+/// order.
 fn host(request: &ParsedRequest) -> Reply {
     if !request.offers("read_page") {
         return Reply::text("Drinks with oat milk");
+    }
+    if request.task().contains("Book") {
+        let question = "Two tables are free at eight. Which one shall I take?";
+        let options = ["By the window", "In the garden"];
+        return Reply::text("I looked at the plan.")
+            .and_call("ask_user", json!({ "question": question, "options": options }));
     }
     if !request.task().contains("Order") {
         return Reply::text(ANSWER);
@@ -137,9 +144,13 @@ async fn every_page_is_worth_showing_and_the_accessibility_checker_finds_nothing
     panel.idle().await?;
     camera.take(&panel.page, "panel-interrupted", PANEL).await?;
 
+    panel.submit("Book a table for two.").await?;
+    panel.page.appears("[data-testid=interaction][data-awake=true]").await?;
+    camera.take(&panel.page, "panel-question", PANEL).await?;
+
     let options = world.browser.open_extension(OPTIONS_PAGE).await?;
     options.wait_for("the settings", "document.documentElement.dataset.ready === '1'").await?;
-    for section in ["models", "permissions", "general", "about"] {
+    for section in ["models", "permissions", "general", "data", "about"] {
         options.click(&by_test_id(&format!("nav-{section}"))).await?;
         camera.take(&options, &format!("options-{section}"), WINDOW).await?;
     }

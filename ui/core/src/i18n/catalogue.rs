@@ -457,7 +457,7 @@ catalogue! {
     AboutHash: "Schema hash", "结构哈希";
     DataText: "All chats as one file, to keep or to take to another browser.", "把全部对话存成一个文件，用于备份或迁移到其他浏览器。";
     ExportTitle: "Export", "导出";
-    ExportText: "The file holds every chat, and your settings for reading. It holds no keys and no secret headers.", "文件包含全部对话和供查阅的设置，不含密钥和保密的请求头。";
+    ExportText: "The file holds every chat and, to be read only, your settings. It holds no keys and no secret headers.", "文件包含全部对话和供查阅的设置，不含密钥和保密的请求头。";
     ExportAttachments: "With the content of attachments", "包含附件内容";
     ExportStart: "Make the file", "生成文件";
     ExportRunning: "Making the file: {size} so far", "正在生成文件：已有 {size}";
@@ -467,9 +467,9 @@ catalogue! {
     ImportText: "Chats and attachments come in. Connections, presets, permission rules and all other settings of the file are listed and left out.", "导入对话和附件。文件中的连接、预设、权限规则和其他设置只会列出，不会导入。";
     ImportFile: "File of an export", "导出的文件";
     ImportMode: "What happens to the chats that are here", "如何处理现有对话";
-    ImportMerge: "Keep them", "保留";
+    ImportMerge: "Keep the chats that are here", "保留现有对话";
     ImportMergeHint: "A chat that is also in the file is replaced by the file's.", "文件中也有的对话会被文件中的版本替换。";
-    ImportReplace: "Delete them all", "全部删除";
+    ImportReplace: "Delete all chats that are here", "删除全部现有对话";
     ImportReplaceHint: "Every chat that is here now is deleted; only the file's are left.", "现有对话全部删除，只保留文件中的对话。";
     ImportStart: "Import {name}", "导入 {name}";
     ImportStartReplace: "Delete all chats and import {name}", "删除全部对话并导入 {name}";

@@ -150,12 +150,15 @@ fn Fields(form: Signal<ConnectForm>, complaints: Signal<Vec<Complaint>>) -> Elem
             }
             {store.t(Key::ConnVision)}
         }
-        details { class: "field", open: set_before || complaints.read().iter().any(is_of_patience),
-            summary { "data-testid": "conn-patience", {store.t(Key::ConnPatience)} }
-            Line { field: Field::FirstByte, label: Key::ConnFirstByte, hint: Some(Key::ConnFirstByteHint), value: shown.first_byte.clone(), complaints, kind: "text",
-                change: move |value| form.with_mut(|form| form.first_byte = value) }
-            Line { field: Field::Silence, label: Key::ConnSilence, hint: Some(Key::ConnSilenceHint), value: shown.silence.clone(), complaints, kind: "text",
-                change: move |value| form.with_mut(|form| form.silence = value) }
+        // Who connects a first model is asked for no more than what it takes.
+        if shown.stored.is_some() {
+            details { class: "field", open: set_before || complaints.read().iter().any(is_of_patience),
+                summary { "data-testid": "conn-patience", {store.t(Key::ConnPatience)} }
+                Line { field: Field::FirstByte, label: Key::ConnFirstByte, hint: Some(Key::ConnFirstByteHint), value: shown.first_byte.clone(), complaints, kind: "text",
+                    change: move |value| form.with_mut(|form| form.first_byte = value) }
+                Line { field: Field::Silence, label: Key::ConnSilence, hint: Some(Key::ConnSilenceHint), value: shown.silence.clone(), complaints, kind: "text",
+                    change: move |value| form.with_mut(|form| form.silence = value) }
+            }
         }
     }
 }
