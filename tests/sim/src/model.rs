@@ -65,6 +65,12 @@ impl Model {
         self.inner.said.borrow().contains(text)
     }
 
+    /// Whether a text is the begin of all that it said in some answer.
+    pub fn began(&self, text: &str) -> bool {
+        let said = self.inner.said.borrow();
+        said.range(text.to_owned()..).next().is_some_and(|whole| whole.starts_with(text))
+    }
+
     /// How often it was called.
     pub fn calls(&self) -> usize {
         self.inner.calls.get()

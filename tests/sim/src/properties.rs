@@ -1,6 +1,6 @@
 //! What must hold when everything has come to rest.
 
-use crate::model::{AWAITED_TEXT, FOUND_TITLE};
+use crate::model::{AWAITED_TEXT, FOUND_TITLE, Model};
 use crate::run::{Simulation, TAB, Wish};
 use crate::user::User;
 use panelot_engine::ports::{Activity, Clock, Row, Table};
@@ -14,7 +14,7 @@ use panelot_protocol::content::ContentAction;
 use panelot_protocol::event::AgentEvent;
 use panelot_protocol::ids::{NodeId, SubmissionId, ThreadId};
 use panelot_protocol::interaction::{InteractionEnd, InteractionRequestPayload};
-use panelot_protocol::item::ItemView;
+use panelot_protocol::item::{ItemKind, ItemStatus, ItemView};
 use panelot_protocol::op::Op;
 use panelot_protocol::snapshot::ThreadSnapshot;
 use panelot_protocol::turn::{PermissionPolicy, TokenUsage};
@@ -125,6 +125,17 @@ pub fn unseen(world: &SimWorld) -> Vec<String> {
         wait.end.is_none() && matches!(wait.request, InteractionRequestPayload::WatchPage { .. })
     });
     watches.map(|wait| format!("{} goes on although the page shows what it waits for", wait.id)).collect()
+}
+
+/// An answer on its way that shows what no answer of the model begins with: pieces that came twice, or two answers.
+pub fn unsaid(model: &Model, shown: &ThreadSnapshot) -> Option<String> {
+    let mut running = shown
+        .items
+        .iter()
+        .filter(|item| item.kind == ItemKind::AssistantMessage && item.status == ItemStatus::Running);
+    running
+        .find(|item| !model.began(&item.text))
+        .map(|item| format!("a page shows {:?}, with which no answer begins", item.text))
 }
 
 /// Everything that does not hold.

@@ -249,6 +249,9 @@ impl Simulation {
         for user in &mut self.users {
             user.read(&self.world);
         }
+        for view in self.users.iter().filter_map(|user| user.view.as_ref()) {
+            self.observed.extend(properties::unsaid(&self.model, &view.snapshot));
+        }
         for user in &self.users {
             for sent in &user.submitted {
                 if let Some(

@@ -1,14 +1,15 @@
 //! What must hold of each commit, looked at the moment before it is applied.
 
-use panelot_engine::ports::{Commit, Index, Key, Query, Row, Table};
+use panelot_engine::ports::{Commit, Durability, Index, Key, Query, Row, Table};
 use panelot_engine::store::MemoryStore;
 use panelot_engine::store::records::{
-    NodePayload, Record, StoredApproval, StoredInteraction, StoredNode, StoredReceipt, StoredRun,
-    StoredThread,
+    NodePayload, Record, RecoveryClass, RunState, StoredApproval, StoredInteraction, StoredNode,
+    StoredReceipt, StoredRun, StoredThread,
 };
 use panelot_engine::store::repo::under;
 use panelot_engine::turn::RunPhase;
-use panelot_protocol::ids::ThreadId;
+use panelot_protocol::ids::{NodeId, ThreadId};
+use panelot_protocol::item::ActionOutcome;
 use panelot_protocol::limits;
 use panelot_testkit::SimStore;
 use std::cell::RefCell;
@@ -113,8 +114,88 @@ impl Look<'_> {
             if stopped {
                 self.queue_is_held(&run);
             }
+            if let RunState::Preparing { not_before_ms: Some(_), attempts: 0 } = &run.state
+                && from == RunPhase::StreamingModel
+            {
+                self.found.push(format!("{} waits for another attempt and counts none", run.id));
+            }
+            match &run.state {
+                RunState::ExecutingTool { call_node_id, recovery } if from == RunPhase::Preparing => {
+                    self.write_is_kept(call_node_id, *recovery);
+                    self.target_is_the_accepted(call_node_id, nodes);
+                }
+                RunState::Preparing { .. } if matches!(from, RunPhase::Stopped | RunPhase::PausedBudget) => {
+                    self.goes_on_where_it_stopped(&old, nodes);
+                }
+                RunState::Interrupted { resumable: false } => self.write_is_told(&old, nodes),
+                _ => {}
+            }
         }
         self.one_at_a_time();
+    }
+
+    /// That a write is about to happen is on the disk before it happens: else a loss of power lets it happen twice.
+    fn write_is_kept(&mut self, call: &NodeId, recovery: RecoveryClass) {
+        if recovery != RecoveryClass::RetrySafe && self.commit.durability != Durability::Strict {
+            self.found.push(format!("the write {call} begins before it is on the disk"));
+        }
+    }
+
+    /// A call that the user accepted goes where the question said.
+    fn target_is_the_accepted(&mut self, call: &NodeId, nodes: &[StoredNode]) {
+        let approvals = Query::Get { table: Table::Approvals, key: Key::text(format!("ask-{call}")) };
+        let call_row = Query::Get { table: Table::Nodes, key: Key::text(call.as_str()) };
+        let rows = self.before.read_now(&[approvals, call_row]);
+        let mut rows = rows.iter().map(|rows| rows.first());
+        let asked = rows.next().flatten().and_then(|row| StoredApproval::from_row(row).ok());
+        let stored = rows.next().flatten().and_then(|row| StoredNode::from_row(row).ok());
+        let node = nodes.iter().find(|node| &node.id == call).cloned().or(stored);
+        let (Some(asked), Some(node)) = (asked, node) else { return };
+        let NodePayload::ToolCall { tab_id, origin, .. } = &node.payload else { return };
+        if (tab_id, origin) != (&asked.request.tab_id, &asked.request.origin) {
+            let accepted = &asked.request.origin;
+            self.found.push(format!("{call} was accepted for {accepted:?} and goes to {origin:?}"));
+        }
+    }
+
+    /// A run that goes on does so below its own last node, whichever branch is shown meanwhile.
+    fn goes_on_where_it_stopped(&mut self, old: &StoredRun, nodes: &[StoredNode]) {
+        let added = nodes.iter().filter(|node| node.run_id == old.id).min_by_key(|node| node.seq);
+        let place = match added {
+            Some(added) => added.parent_id.clone(),
+            None => self.thread_of(old).and_then(|thread| thread.leaf_id),
+        };
+        if old.leaf_id.is_some() && place != old.leaf_id {
+            self.found.push(format!("{} stopped at {:?} and goes on at {place:?}", old.id, old.leaf_id));
+        }
+    }
+
+    /// A run's thread as it will be.
+    fn thread_of(&self, run: &StoredRun) -> Option<StoredThread> {
+        let written = self.written::<StoredThread>().into_iter().find(|thread| thread.id == run.thread_id);
+        let stored = || {
+            let query = Query::Get { table: Table::Threads, key: Key::text(run.thread_id.as_str()) };
+            let rows = self.before.read_now(&[query]);
+            rows.iter().flatten().next().and_then(|row| StoredThread::from_row(row).ok())
+        };
+        written.or_else(stored)
+    }
+
+    /// A write that was stopped while it may have happened says so, and not that it did not run.
+    fn write_is_told(&mut self, old: &StoredRun, nodes: &[StoredNode]) {
+        let begun = match &old.state {
+            RunState::PausedUncertain { call_node_id } => call_node_id,
+            RunState::ExecutingTool { call_node_id, recovery } if *recovery != RecoveryClass::RetrySafe => {
+                call_node_id
+            }
+            _ => return,
+        };
+        let told = nodes.iter().any(|node| {
+            matches!(&node.payload, NodePayload::ToolResult { call_node_id, outcome: Some(ActionOutcome::Uncertain), .. } if call_node_id == begun)
+        });
+        if !told {
+            self.found.push(format!("the write {begun} may have happened and its result does not say so"));
+        }
     }
 
     /// The runs of a thread that will not be finished.
@@ -155,13 +236,7 @@ impl Look<'_> {
     /// What waits behind a turn that was stopped waits on until the user says so.
     fn queue_is_held(&mut self, run: &StoredRun) {
         let waits = self.unfinished(&run.thread_id).iter().any(|other| other.state.is_queued());
-        let written = self.written::<StoredThread>().into_iter().find(|thread| thread.id == run.thread_id);
-        let stored = || {
-            let query = Query::Get { table: Table::Threads, key: Key::text(run.thread_id.as_str()) };
-            let rows = self.before.read_now(&[query]);
-            rows.iter().flatten().next().and_then(|row| StoredThread::from_row(row).ok())
-        };
-        let held = written.or_else(stored).is_some_and(|thread| thread.queue_held);
+        let held = self.thread_of(run).is_some_and(|thread| thread.queue_held);
         if waits && !held {
             self.found.push(format!("{} was stopped and its queue goes on", run.id));
         }
