@@ -92,11 +92,23 @@ mod switch {
         TitleTriesKept,
         /// A turn that the user lets go on past its budget has none any more.
         BudgetForgotten,
+        /// A write that may have happened counts as not run when the user stops its turn.
+        StoppedWriteDenied,
+        /// It is stored in passing, not for good, that a write begins.
+        WriteNotStrict,
+        /// The answer to a question counts for whatever the page is by now.
+        AnswerForAnyPage,
+        /// A turn goes on below the message that is shown, not where it stopped.
+        ResumedElsewhere,
+        /// A stored wait forgets how often the endpoint was tried.
+        TriesForgotten,
+        /// The queue goes on behind a write of which the user said that it failed.
+        QueueAfterFailure,
     }
 
     impl Mutant {
         /// All of them.
-        pub const ALL: [Self; 32] = [
+        pub const ALL: [Self; 38] = [
             Self::ReceiptMissing,
             Self::ReceiptOfAnotherOp,
             Self::DeltasLost,
@@ -129,6 +141,12 @@ mod switch {
             Self::TitleOverUser,
             Self::TitleTriesKept,
             Self::BudgetForgotten,
+            Self::StoppedWriteDenied,
+            Self::WriteNotStrict,
+            Self::AnswerForAnyPage,
+            Self::ResumedElsewhere,
+            Self::TriesForgotten,
+            Self::QueueAfterFailure,
         ];
     }
 

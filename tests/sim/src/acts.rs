@@ -148,7 +148,12 @@ impl Simulation {
         let (run_id, reason) = (run.run_id, run.reason);
         match reason {
             RecoveryReason::UncertainWrite => {
-                let resolution = self.look_at_the_page(&snapshot, &submission_id);
+                // Some users look at the page, some give the write up unseen, some stop.
+                let resolution = match self.extra.below(6) {
+                    0 => return self.submit(user, Op::TurnInterrupt { submission_id, thread_id }),
+                    1 => UncertainResolution::Fail,
+                    _ => self.look_at_the_page(&snapshot, &submission_id),
+                };
                 let op = Op::RunResolveUncertain { submission_id, thread_id, run_id, resolution };
                 self.submit(user, op);
             }

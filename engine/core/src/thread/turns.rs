@@ -296,7 +296,8 @@ impl<W: World> Actor<W> {
         next.recovery = None;
         let mut change = self.change();
         change.builder.strict();
-        if run.leaf_id.is_some() && change.next.thread.leaf_id != run.leaf_id {
+        let is_elsewhere = run.leaf_id.is_some() && change.next.thread.leaf_id != run.leaf_id;
+        if is_elsewhere && !mutant!(ResumedElsewhere) {
             // Another branch was looked at meanwhile: the run goes on where it stopped.
             change.thread().leaf_id.clone_from(&run.leaf_id);
             change.path_replaced = true;
@@ -377,7 +378,9 @@ impl<W: World> Actor<W> {
                     NoticeKind::Interrupted,
                     "Stopped by the user: it is not known whether the last action happened.",
                 );
-                self.hold_queue(&mut change);
+                if !mutant!(QueueAfterFailure) {
+                    self.hold_queue(&mut change);
+                }
                 self.say_end(&mut change, run, StopReason::Interrupted);
                 next
             }

@@ -144,8 +144,8 @@ impl<W: World> Actor<W> {
         .await?
         .filter(|approval| approval.decision.as_ref().is_some_and(ApprovalDecision::accepts));
         let asked = match &approval {
-            Some(approval) => invocation.question(&approval.facts),
-            None => question.clone(),
+            Some(approval) if !mutant!(AnswerForAnyPage) => invocation.question(&approval.facts),
+            Some(_) | None => question.clone(),
         };
         let consent = approval.as_ref().and_then(|approval| approval.decision.clone()).or_else(|| {
             (run.consented_call.as_ref() == Some(&node.id)).then_some(ApprovalDecision::Accept {})
@@ -279,7 +279,7 @@ impl<W: World> Actor<W> {
         let mut next = step(run, RunState::ExecutingTool { call_node_id: node.id.clone(), recovery })?;
         next.consented_call = None;
         let mut change = self.change();
-        if recovery != RecoveryClass::RetrySafe {
+        if recovery != RecoveryClass::RetrySafe && !mutant!(WriteNotStrict) {
             change.builder.strict();
         }
         let node = self.put_target(&mut change, node, permitted.call(), &facts);
@@ -403,7 +403,9 @@ impl<W: World> Actor<W> {
         }
         let began = match &run.state {
             RunState::ExecutingTool { call_node_id, recovery } if call_node_id == call => Some(*recovery),
-            RunState::PausedUncertain { call_node_id } if call_node_id == call => {
+            RunState::PausedUncertain { call_node_id }
+                if call_node_id == call && !mutant!(StoppedWriteDenied) =>
+            {
                 Some(RecoveryClass::NeverRetry)
             }
             RunState::Queued {}

@@ -42,6 +42,7 @@ impl<W: World> Actor<W> {
             }
             CallEnd::Wait { until_ms, attempts, reason } => {
                 let mut change = self.change();
+                let attempts = if mutant!(TriesForgotten) { 0 } else { attempts };
                 let next = step(&run, RunState::Preparing { not_before_ms: Some(until_ms), attempts })?;
                 change.put_run(Some(&run), next);
                 self.commit(change).await?;
