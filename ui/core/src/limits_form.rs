@@ -6,6 +6,8 @@ use crate::i18n::Key;
 
 /// The highest cost that the settings take, in US dollars.
 const COST_USD_MAX: f64 = 1_000_000.0;
+/// The most tokens that the settings take.
+const TOKENS_MAX: u64 = 9_007_199_254_740_991;
 
 /// The tokens that a turn may use; empty for no limit.
 ///
@@ -16,7 +18,7 @@ pub fn read_tokens(text: &str) -> Result<Option<u64>, Key> {
     let digits: String = text.chars().filter(|c| !c.is_whitespace() && !matches!(c, ',' | '_')).collect();
     match digits.parse::<u64>() {
         _ if digits.is_empty() => Ok(None),
-        Ok(tokens) if tokens > 0 => Ok(Some(tokens)),
+        Ok(tokens) if (1..=TOKENS_MAX).contains(&tokens) => Ok(Some(tokens)),
         Ok(_) | Err(_) => Err(Key::LimitTokensWrong),
     }
 }
@@ -26,7 +28,13 @@ pub fn read_tokens(text: &str) -> Result<Option<u64>, Key> {
 /// # Errors
 /// The sentence that says what is wanted.
 pub fn read_cost(text: &str) -> Result<Option<f64>, Key> {
-    let number = text.trim().trim_start_matches('$').trim().replace(',', ".");
+    let number = text.trim().trim_start_matches('$').trim();
+    // A comma before three digits may part thousands or cents: nobody guesses about money.
+    let number = match number.split_once(',') {
+        Some((dollars, cents)) if cents.len() <= 2 => format!("{dollars}.{cents}"),
+        Some(_) => return Err(Key::LimitCostWrong),
+        None => number.to_owned(),
+    };
     match number.parse::<f64>() {
         _ if number.is_empty() => Ok(None),
         Ok(cost) if cost > 0.0 && cost <= COST_USD_MAX => Ok(Some(cost)),
@@ -61,7 +69,8 @@ mod tests {
 
     #[test]
     fn tokens_are_whole_and_above_zero_and_an_empty_field_is_no_limit() {
-        let read = ["", "  ", "50000", "50,000", "1 000", "0", "-5", "1.5", "many"].map(read_tokens);
+        let read = ["", "  ", "50000", "50,000", "1 000", "0", "-5", "1.5", "18446744073709551615"];
+        let read = read.map(read_tokens);
         let wrong = Err(Key::LimitTokensWrong);
         let expected = [
             Ok(None),
@@ -84,6 +93,12 @@ mod tests {
         let expected =
             [Ok(None), Ok(Some(2.0)), Ok(Some(2.5)), Ok(Some(0.5)), wrong, wrong, wrong, wrong, wrong];
         assert_eq!(read, expected);
+    }
+
+    #[test]
+    fn a_cost_that_can_be_read_in_two_ways_is_refused() {
+        let read = ["1,000", "1,000.50", "1.000,50", "1,2,3"].map(read_cost);
+        assert_eq!(read, [Err(Key::LimitCostWrong); 4]);
     }
 
     #[test]
