@@ -115,6 +115,8 @@ async fn a_hostile_file_is_refused_with_its_problems_and_never_brings_a_rule_in(
     choose(&page, "evil.json", &document(true).to_string()).await?;
     page.shows("Delete all chats and import evil.json").await?;
     enter(&page, "import-start").await?;
+    page.shows("Really delete all chats?").await?;
+    enter(&page, "import-start").await?;
     has_focus(&page, "[data-testid=import-refused]").await?;
     let problems = page.texts(&by_test_id("import-problem")).await?;
     assert_eq!(

@@ -473,6 +473,7 @@ catalogue! {
     ImportReplaceHint: "Every chat that is here now is deleted; only the file's are left.", "现有对话全部删除，只保留文件中的对话。";
     ImportStart: "Import {name}", "导入 {name}";
     ImportStartReplace: "Delete all chats and import {name}", "删除全部对话并导入 {name}";
+    ImportSureReplace: "Really delete all chats? Press again to import {name}", "确定删除全部对话？再按一次导入 {name}";
     ImportRunning: "Importing: part {part} of {total}", "正在导入：第 {part} 部分，共 {total} 部分";
     ImportDone: "{count} chats were imported.", "已导入 {count} 个对话。";
     ImportRefused: "Nothing was imported. The file has these problems:", "没有导入任何内容。文件存在以下问题：";

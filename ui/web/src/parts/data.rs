@@ -152,19 +152,21 @@ fn Import() -> Element {
             }
         }
         if let File::Chosen(chosen) = file() {
-            Start { chosen, mode: mode(), is_busy, failed: move |sentence| file.set(File::Wrong(sentence)) }
+            Start { key: "{mode():?} {chosen.name()}", chosen, mode: mode(), is_busy, failed: move |sentence| file.set(File::Wrong(sentence)) }
         }
         Outcome { transfer: transfer.clone() }
     }
 }
 
-/// The button that begins an import; it says what will be gone.
+/// The button that begins an import; it says what will be gone, and asks once more before everything is.
 #[component]
 fn Start(chosen: Chosen, mode: ImportMode, is_busy: bool, failed: EventHandler<String>) -> Element {
     let store = use_context::<Store>();
-    let (key, class) = match mode {
-        ImportMode::Merge => (Key::ImportStart, "button main-act"),
-        ImportMode::Replace => (Key::ImportStartReplace, "button risky"),
+    let mut sure = use_signal(|| mode == ImportMode::Merge);
+    let (key, class) = match (mode, sure()) {
+        (ImportMode::Merge, _) => (Key::ImportStart, "button main-act"),
+        (ImportMode::Replace, false) => (Key::ImportStartReplace, "button risky"),
+        (ImportMode::Replace, true) => (Key::ImportSureReplace, "button risky"),
     };
     let label = shell::say(&store, key, &[("name", &chosen.name())]);
     rsx! {
@@ -172,7 +174,13 @@ fn Start(chosen: Chosen, mode: ImportMode, is_busy: bool, failed: EventHandler<S
             class, style: "align-self: flex-start", id: START_ID, "data-testid": "import-start", disabled: is_busy,
             onclick: move |_| {
                 let chosen = chosen.clone();
+                let was_sure = sure();
+                // The next import of this form is asked about again.
+                sure.set(mode == ImportMode::Merge || !was_sure);
                 async move {
+                    if !was_sure {
+                        return;
+                    }
                     match chosen.text().await {
                         Some(text) => {
                             shell::intend(Intent::Import { text, mode });
