@@ -7,6 +7,7 @@ use panelot_protocol::interaction::{
 use panelot_protocol::item::{ActionOutcome, ItemMeta, ItemStatus, NoticeKind};
 use panelot_protocol::settings::Language;
 use panelot_protocol::snapshot::{PendingTool, RecoveryReason};
+use panelot_protocol::turn::StopReason;
 use serde_json::Value;
 use std::borrow::Cow;
 
@@ -287,6 +288,19 @@ fn quote(text: &str) -> String {
         short.push('…');
     }
     format!("“{short}”")
+}
+
+/// What assistive technology is told when a turn has ended.
+#[must_use]
+pub const fn ending(reason: StopReason) -> Key {
+    match reason {
+        StopReason::End | StopReason::Done => Key::AnswerReady,
+        StopReason::MaxTokens => Key::EndMaxTokens,
+        StopReason::ContentFilter => Key::EndContentFilter,
+        StopReason::Interrupted => Key::EndInterrupted,
+        StopReason::BudgetPause => Key::EndBudget,
+        StopReason::Error => Key::PartialAnswer,
+    }
 }
 
 #[cfg(test)]

@@ -6,14 +6,14 @@
 
 use panelot_protocol::event::AgentEvent;
 use panelot_protocol::frame::EventFrame;
-use panelot_protocol::ids::{ItemId, SubmissionId, ThreadId, TurnId};
+use panelot_protocol::ids::{ItemId, SubmissionId, ThreadId};
 use panelot_protocol::item::{ItemDelta, ItemKind, ItemResult, ItemView};
 use panelot_protocol::limits;
 use panelot_protocol::notice::EngineNotice;
 use panelot_protocol::op::Op;
 use panelot_protocol::settings::Settings;
 use panelot_protocol::snapshot::{ThreadListEntry, ThreadSnapshot};
-use panelot_protocol::turn::{ModelRef, PermissionPolicy, TurnKind, TurnOverrides, UserInput};
+use panelot_protocol::turn::{ModelRef, PermissionPolicy, StopReason, TurnKind, TurnOverrides, UserInput};
 use panelot_protocol::view::{Folded, ThreadView, patch_meta};
 
 use crate::connection::Surroundings;
@@ -65,8 +65,8 @@ pub enum Change {
     Saved(SubmissionId, bool),
     /// An export or import is further, or has ended.
     Transfer,
-    /// A turn ended by itself.
-    TurnEnded(TurnId),
+    /// A turn ended, for this reason.
+    TurnEnded(StopReason),
 }
 
 /// How a message is to be sent.
@@ -588,10 +588,10 @@ impl Session {
             }
             // The turn that finds a title ends beside the user's.
             AgentEvent::TurnComplete { .. } if self.user_turn().is_some() => Vec::new(),
-            AgentEvent::TurnComplete { turn_id, .. } => {
+            AgentEvent::TurnComplete { stop_reason, .. } => {
                 self.stopping = false;
                 self.outgoing.retain(|sent| !(sent.steer && sent.run_id.is_some()));
-                vec![Change::Around, Change::Outgoing, Change::TurnEnded(turn_id.clone())]
+                vec![Change::Around, Change::Outgoing, Change::TurnEnded(*stop_reason)]
             }
             AgentEvent::QueueUpdated { .. } | AgentEvent::TurnSteers { .. } => {
                 self.forget_delivered();

@@ -14,6 +14,7 @@ use panelot_ui::connection::{Input, Link};
 use panelot_ui::i18n::{Key, fill, language_of};
 use panelot_ui::intents::Intent;
 use panelot_ui::outgoing::Outgoing;
+use panelot_ui::phrases;
 use panelot_ui::session::{Change, Restarted, Session};
 use panelot_ui::trouble::{Step, Trouble};
 use wasm_bindgen_futures::spawn_local;
@@ -218,8 +219,9 @@ impl Shell {
                 Change::Trouble(trouble) => self.store.trouble.set(Some(trouble)),
                 Change::Saved(submission_id, well) => self.store.note_saved(submission_id, well),
                 Change::Transfer => put(&mut self.store.transfer, self.session.transfer().shown()),
-                Change::TurnEnded(_) => {
-                    self.store.announcement.set(self.store.t(Key::AnswerReady).to_owned())
+                Change::TurnEnded(reason) => {
+                    let words = self.store.t(phrases::ending(reason)).to_owned();
+                    self.store.announce(words);
                 }
             }
         }

@@ -122,6 +122,13 @@ pub struct Store {
 const SAVED_COUNT_MAX: usize = 32;
 
 impl Store {
+    /// Tells assistive technology something. The same words again are another text for it: it tells changes only.
+    pub fn announce(self, words: String) {
+        let mut announcement = self.announcement;
+        let again = *announcement.peek() == words;
+        announcement.set(if again { format!("{words}\u{a0}") } else { words });
+    }
+
     /// The signals of one page, in its root scope.
     pub fn new(language: Language) -> Self {
         fn root<T: 'static>(value: T) -> Signal<T> {

@@ -56,7 +56,7 @@ fn Sentence(pieces: Vec<Piece>) -> Element {
 
 #[component]
 fn Approval(pending: PendingApproval, count: usize) -> Element {
-    let mut store = use_context::<Store>();
+    let store = use_context::<Store>();
     let mut awake = use_signal(|| false);
     use_future(move || async move {
         clock::sleep_ms(ASLEEP_MS).await;
@@ -70,7 +70,7 @@ fn Approval(pending: PendingApproval, count: usize) -> Element {
     let sentence = question(language, request);
     let words: String = sentence.iter().map(|piece| piece.text.as_str()).collect();
     let announced = shell::say(&store, Key::AskAnnounce, &[("sentence", &words)]);
-    use_effect(move || store.announcement.set(announced.clone()));
+    use_effect(move || store.announce(announced.clone()));
     let approval_id = pending.approval_id.clone();
     let decide = use_callback(move |decision: ApprovalDecision| {
         if awake() && !decided() {

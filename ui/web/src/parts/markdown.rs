@@ -295,7 +295,7 @@ fn Code(language: String, text: String) -> Element {
 /// Copies a text and says so.
 #[component]
 pub fn CopyButton(text: String) -> Element {
-    let mut store = use_context::<Store>();
+    let store = use_context::<Store>();
     let mut copied = use_signal(|| false);
     let label = store.t(if copied() { Key::Copied } else { Key::Copy });
     rsx! {
@@ -307,7 +307,7 @@ pub fn CopyButton(text: String) -> Element {
                     if clipboard::copy(&text).await {
                         copied.set(true);
                         let word = store.t(Key::Copied).to_owned();
-                        store.announcement.set(word);
+                        store.announce(word);
                         clock::sleep_ms(COPIED_MS).await;
                         copied.set(false);
                     }

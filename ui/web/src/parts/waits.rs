@@ -82,7 +82,7 @@ pub fn Interaction(pending: PendingInteraction) -> Element {
     let heading = title(&store, &pending.request);
     let words = awaited(&pending.request).to_owned();
     let announced = shell::say(&store, Key::InteractAnnounce, &[("title", &heading), ("detail", &words)]);
-    use_effect(move || store.announcement.set(announced.clone()));
+    use_effect(move || store.announce(announced.clone()));
     let respond = use_callback(move |response: InteractionResponse| {
         if awake() && !decided() {
             decided.set(true);
