@@ -324,8 +324,7 @@ fn Rule(rule: PermissionRule) -> Element {
 #[component]
 fn Limits() -> Element {
     let store = use_context::<Store>();
-    // What is wrong stays as it was written.
-    let mut wrong = use_signal(|| [None::<(Key, String)>, None]);
+    let mut wrong = use_signal(|| [None::<Key>, None::<Key>]);
     // Both limits are stored together: what was asked for and has not come back yet is part of the next change.
     let mut asked = use_signal(|| None::<Budgets>);
     use_effect(move || {
@@ -343,8 +342,6 @@ fn Limits() -> Element {
     let [tokens, cost] = limits_form::texts(&settings.budgets);
     let names = limits_form::without_price(settings).join(", ");
     let [tokens_wrong, cost_wrong] = wrong();
-    let tokens = tokens_wrong.as_ref().map_or(tokens, |(_, written)| written.clone());
-    let cost = cost_wrong.as_ref().map_or(cost, |(_, written)| written.clone());
     rsx! {
         h3 { {store.t(Key::LimitsTitle)} }
         p { class: "lead", {store.t(Key::LimitsText)} }
@@ -355,13 +352,13 @@ fn Limits() -> Element {
                 aria_invalid: tokens_wrong.is_some(), aria_describedby: "limit-tokens-wrong",
                 onchange: move |event| {
                     let read = limits_form::read_tokens(&event.value());
-                    wrong.with_mut(|[tokens, _]| *tokens = read.err().map(|key| (key, event.value())));
+                    wrong.with_mut(|[tokens, _]| *tokens = read.err());
                     if let Ok(turn_tokens) = read {
                         set(&|budgets| Budgets { turn_tokens, ..budgets });
                     }
                 },
             }
-            small { id: "limit-tokens-wrong", role: "status", if let Some((key, _)) = tokens_wrong { {store.t(key)} } }
+            small { id: "limit-tokens-wrong", role: "status", if let Some(key) = tokens_wrong { {store.t(key)} } }
         }
         div { class: "field",
             label { r#for: "limit-cost", {store.t(Key::LimitCost)} }
@@ -370,13 +367,13 @@ fn Limits() -> Element {
                 aria_invalid: cost_wrong.is_some(), aria_describedby: "limit-cost-wrong limit-no-price",
                 onchange: move |event| {
                     let read = limits_form::read_cost(&event.value());
-                    wrong.with_mut(|[_, cost]| *cost = read.err().map(|key| (key, event.value())));
+                    wrong.with_mut(|[_, cost]| *cost = read.err());
                     if let Ok(thread_cost_usd) = read {
                         set(&|budgets| Budgets { thread_cost_usd, ..budgets });
                     }
                 },
             }
-            small { id: "limit-cost-wrong", role: "status", if let Some((key, _)) = cost_wrong { {store.t(key)} } }
+            small { id: "limit-cost-wrong", role: "status", if let Some(key) = cost_wrong { {store.t(key)} } }
             small { id: "limit-no-price", "data-testid": "limit-no-price",
                 if !names.is_empty() {
                     {shell::say(&store, Key::LimitNoPrice, &[("names", &names)])}
