@@ -22,9 +22,9 @@ async fn a_turn_over_its_tokens_pauses_in_words_of_its_own_and_a_limit_without_a
     options.click(&by_test_id("nav-general")).await?;
     write(&options, "limit-tokens", "many").await?;
     options.appears("#limit-tokens[aria-invalid=true]").await?;
-    write(&options, "limit-tokens", "1").await?;
     write(&options, "limit-cost", "2").await?;
     options.shows("this limit has no effect there").await?;
+    write(&options, "limit-tokens", "1").await?;
     options.reload().await?;
     options.click(&by_test_id("nav-general")).await?;
     options.wait_for("the stored limit", "document.querySelector('#limit-tokens').value === '1'").await?;
